@@ -30,52 +30,34 @@ from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
-# Classes over scikit-learn's that do not keep the whole contract yet: the history of their steps,
-# weights and hard input are missing. test_over_scikit_learn_still.py is of them; may only shrink.
-NOT_YET = {
-    "CCA",
-    "ElasticNetCV",
-    "GridSearchCV",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "HuberRegressor",
-    "LassoCV",
-    "LogisticRegressionCV",
-    "PLSCanonical",
-    "PLSRegression",
-    "Perceptron",
-    "RandomizedSearchCV",
-    "RidgeCV",
-    "RidgeClassifier",
-    "RidgeClassifierCV",
-    "TheilSenRegressor",
-}
-ON_TABLES = [each.cls for each in methods("table") if not each.requires]
-OVER_STILL = [
-    cls for cls in ON_TABLES if issubclass(cls, OverScikitLearn) and cls.__name__ in NOT_YET
-]
-CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
+CLASSES = [each.cls for each in methods("table") if not each.requires]
 OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
 SMALL = {
     "n_estimators": 5,
     "outlier_label": "most_frequent",
     "perplexity": 3.0,
+    "Cs": 2,
     "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
     "Dense units=64 activation=relu",
 }
-# networks whose passes take long, and whose contract does not depend on how many they make
+# methods whose passes take long, and whose contract does not depend on how many they make
 FEW_PASSES = {
     "Autoencoder": 12,
     "ConvAutoencoder": 12,
     "DeepBeliefNetwork": 40,
     "GAN": 12,
+    "HistGradientBoostingClassifier": 20,
+    "HistGradientBoostingRegressor": 20,
+    "LogisticRegressionCV": 20,
     "MomentMatchingGenerator": 12,
     "NetworkClassifier": 40,
     "PretrainedClassifier": 40,
     "SlicedGenerator": 12,
     "VariationalAutoencoder": 12,
 }
+# methods that end where steps become short, which is before weights and repetitions agree
+CONVERGED = {"ElasticNetCV": 1e-9, "HuberRegressor": 1e-9, "LassoCV": 1e-9}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -106,6 +88,10 @@ def make(cls: type, **changes: Any):
         chosen["layers"] = "Dense units=16 activation=relu"  # columns have no places
     if "n_components" in known and known["n_components"].default == "auto":
         chosen["n_components"] = 2  # few rows would ask for more components than columns
+    if "n_components" in known and getattr(cls, "_many_targets", False):
+        chosen["n_components"] = 1  # as many pairs of directions as there are targets
+    if "cv" in known and "store_cv_results" not in known:  # there, no folds is leaving one out
+        chosen["cv"] = 3
     if "n_estimators" in chosen and "learning_rate" in known:
         # few steps must be long ones
         chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)
@@ -116,6 +102,8 @@ def make(cls: type, **changes: Any):
         chosen["random_state"] = 0
     if cls.__name__ in FEW_PASSES:
         chosen["max_iter"] = FEW_PASSES[cls.__name__]
+    if cls.__name__ in CONVERGED:
+        chosen["tol"] = CONVERGED[cls.__name__]
     return cls(**(chosen | changes))
 
 

@@ -263,7 +263,7 @@ def tamper_with(cls: type, seed: int, folder) -> None:
         (folder / f"{name}.gnomon").write_bytes(tampered(path, change))
 
 
-@batches(CLASSES)
+@batches(CLASSES, 2)
 def test_wrong_numbers_in_a_file_neither_kill_the_process_nor_fail_later(classes, seed, tmp_path):
     folders = {}
     for cls in classes:

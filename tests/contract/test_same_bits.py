@@ -115,7 +115,7 @@ print(json.dumps({cls.__name__: digests(cls, seed) for cls in CLASSES if cls.__n
 """
 
 
-@batches(CLASSES)
+@batches(CLASSES, 2)
 def test_a_fresh_process_gives_the_same_bits(classes, seed, pytestconfig):
     """A process of another hash seed and another number of threads."""
     done = subprocess.run(

@@ -31,7 +31,7 @@ from tests.contract.cases import CLASSES, batches, fitted_on_numbers, rng_of
 from tests.contract.test_other_kinds import NETWORK_CALLS, OTHERS, PROBLEMS, shared
 from tests.model_mutants import mutants, packed, parts, shapes
 
-TIMES = 0.25  # files per class and kind of change
+TIMES = 0.15  # files per class and kind of change
 ROWS = 6  # rows that are asked about, as kernels in plain Python are slow
 FINE = {"refused", "refused in use", "harmless"}
 
@@ -109,9 +109,9 @@ def prepared(
     return folders, count
 
 
-@batches(CLASSES, 4)
+@batches(CLASSES, 2)
 def test_a_changed_model_is_refused_or_harmless(classes, seed, tmp_path):
-    """A quarter of the kinds of changes of every class; `make fuzz` tries all."""
+    """Some of the kinds of changes of every class; `make fuzz` tries all."""
     assert_none_fails(*prepared(classes, seed, tmp_path))
 
 

@@ -80,6 +80,7 @@ class OverScikitLearn(Estimator):
         "classes_": Optional(CLASSES),
     }
     _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
+    _own_parameters: ClassVar[str] = ""  # texts of parameters that the peer does not have
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         peers = [base for base in cls.__mro__ if is_peer(base)]
@@ -99,7 +100,7 @@ class OverScikitLearn(Estimator):
             cls._keeps_cells = True
         own = vars(cls).get("_parameter_constraints", {})
         cls._parameter_constraints = theirs._parameter_constraints | own
-        cls.__doc__ = documentation(cls.__doc__ or "", theirs.__doc__ or "")
+        cls.__doc__ = documentation(cls.__doc__ or "", theirs, cls._own_parameters)
 
     def __sklearn_tags__(self) -> Any:
         return super(Estimator, self).__sklearn_tags__()
@@ -173,7 +174,7 @@ class OverScikitLearn(Estimator):
         try:
             with quietly():
                 yield
-        except (TypeError, IndexError, NotImplementedError, np.linalg.LinAlgError) as error:
+        except (TypeError, IndexError, NotImplementedError, ValueError) as error:
             clear = clear_error(self, error)
             if clear is None:
                 raise
@@ -313,7 +314,7 @@ class OverScikitLearn(Estimator):
 
     def _as_frame(self, X: Any) -> Any:
         """A table in a form that scikit-learn knows, without the columns that had other roles."""
-        if not is_foreign(X):
+        if not is_foreign(X) and not has_roles(self, X):
             return X
         check_is_fitted(self)
         table = X.read() if isinstance(X, Scan) else intake.as_table(X)
@@ -413,7 +414,15 @@ def answering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 
 def is_plain(estimator: Any, X: Any) -> bool:
     """Whether scikit-learn's method takes X itself: an array, or a frame to select columns of."""
-    return not is_foreign(X) and (estimator._keeps_cells or not intake.is_frame(X))
+    if is_foreign(X) or has_roles(estimator, X):
+        return False
+    return estimator._keeps_cells or not intake.is_frame(X)
+
+
+def has_roles(estimator: Any, X: Any) -> bool:
+    """Whether X is a frame that holds the column that was the target or the weights in ``fit``."""
+    names = [vars(estimator).get(role) for role in ("target_name_", "weight_name_")]
+    return any(names) and intake.is_frame(X) and not set(names).isdisjoint(X.columns)
 
 
 def sound(
@@ -476,6 +485,9 @@ def clear_error(estimator: Any, error: Exception) -> DataError | None:
             f"the target holds values of several types or missing values ({error}); give values "
             "of one type, none missing"
         )
+    is_algebra = isinstance(error, np.linalg.LinAlgError) or "NaN" in str(error)
+    if isinstance(error, ValueError) and (isinstance(error, DataError) or not is_algebra):
+        return None
     if isinstance(error, NotImplementedError):
         return DataError(f"{error} Choose another solver, or leave the option out")
     return DataError(
@@ -544,13 +556,15 @@ def needs_encoder(X: Any) -> bool:
 SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 
 
-def documentation(own: str, theirs: str) -> str:
+def documentation(own: str, peer: type, parameters: str = "") -> str:
     """A docstring: its own text and examples, with the parameters and attributes of the peer's.
 
     Parameters and attributes of its own follow those of the peer.
     """
     text, sections = parted(own)
-    _, known = parted(theirs)
+    _, known = parted(peer.__doc__ or "")
+    known["Parameters"] = with_defaults(known.get("Parameters", ""), peer)
+    sections["Parameters"] = sections.get("Parameters", "") + parameters
     sections["Attributes"] = sections.get("Attributes", "") + ATTRIBUTES
     for name in ("Parameters", "Attributes"):
         entries = [known.get(name, "").rstrip(), sections.pop(name, "").rstrip()]
@@ -558,6 +572,17 @@ def documentation(own: str, theirs: str) -> str:
     known = {name: known[name] for name in ("Parameters", "Attributes")} | sections
     body = "".join(f"{name}\n{'-' * len(name)}\n{known[name]}" for name in known)
     return text.rstrip() + "\n\n" + body
+
+
+def with_defaults(text: str, peer: Any) -> str:
+    """Texts of parameters whose first lines end with the defaults of the constructor."""
+    for name, parameter in inspect.signature(peer.__init__).parameters.items():
+        if parameter.default is not inspect.Parameter.empty:
+            default = getattr(parameter.default, "__name__", repr(parameter.default))
+            line = re.compile(rf"^({name} : .*?)(,? *\(?default *=.*)?$", re.MULTILINE)
+            stated = ", default=" + default.replace("\\", r"\\")
+            text = line.sub(r"\1" + stated, text, count=1)
+    return text
 
 
 def parted(text: str) -> tuple[str, dict[str, str]]:

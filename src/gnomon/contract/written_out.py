@@ -8,7 +8,23 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
+from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.draw import canonical_order
+
+
+class WrittenOut(OverScikitLearn):
+    """Mixin: weighted rows go to scikit-learn's code as repeated rows.
+
+    For classes that leave rows out, part them into folds, draw them, or end before convergence.
+    """
+
+    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, given, of_table = super()._taken(X, given, *more)
+        return *written_out(rows, given, in_order=self._in_canonical_order()), of_table
+
+    def _in_canonical_order(self) -> bool:
+        """Whether rows are put in canonical order, as the method depends on their order."""
+        return False
 
 
 def written_out(rows: Any, given: dict[str, Any], in_order: bool) -> tuple[Any, dict[str, Any]]:

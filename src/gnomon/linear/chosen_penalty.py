@@ -13,25 +13,21 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn import linear_model
+from sklearn.model_selection import check_cv
 
-from gnomon.contract.over_scikit_learn import OverScikitLearn
-from gnomon.contract.written_out import written_out
+from gnomon.contract.recorded import Recorded, Steps, minimizing
+from gnomon.contract.written_out import WrittenOut
+from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, Array, DictOf, Flag, Number, Object, Optional, Text
 
-
-class LeavesOneOut(OverScikitLearn):
-    """Mixin: weights are repetitions; leaving a weighted row out would leave out all of it."""
-
-    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
-        rows, given, of_table = super()._taken(X, given, *more)
-        rows, given = written_out(rows, given, in_order=False)
-        return rows, given, of_table
+MANY_FOLDS = 1000  # for progress bars only
 
 
-class ByFolds(OverScikitLearn):
-    """Mixin: folds that are given as positions of rows keep all rows, those of weight zero too."""
+class ByFolds(Recorded, WrittenOut):
+    """Mixin: folds that are given as positions of rows keep all rows, and their weights."""
 
     def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
         rows, changed, of_table = super()._taken(X, given, *more)
@@ -39,6 +35,49 @@ class ByFolds(OverScikitLearn):
         if has_positions and not of_table:
             return self._checked(X), given, of_table
         return rows, changed, of_table
+
+
+class AlongPath(ByFolds):
+    """Mixin: the fit with the chosen penalty goes on by passes over the columns."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; in ``fit``, those that scikit-learn hands on to its path.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Also those of estimators inside; there are none.
+
+        Returns
+        -------
+        params : dict
+        """
+        params = super().get_params(deep)
+        if "_given" in vars(self):
+            del params["keep_history"]
+        return params
+
+    def _made_again(self, steps: Steps, rows: Any, given: dict[str, Any]) -> None:
+        """The passes of the last fit, one at a time; those of random columns are one step."""
+        y, weights = np.asarray(given["y"], dtype=np.float64), given.get("sample_weight")
+        model = self._get_estimator()
+        asked = {name: getattr(self, name) for name in model.get_params() if hasattr(self, name)}
+        chosen = {"alpha": self.alpha_, "l1_ratio": getattr(self, "l1_ratio_", 1.0)}
+        asked |= {name: chosen[name] for name in chosen if name in model.get_params()}
+        model.set_params(**asked | {"max_iter": 1, "warm_start": True, "precompute": False})
+        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        for _ in range(self.n_iter_ - 1 if self.selection == "cyclic" else 0):
+            model.fit(rows, y.ravel(), sample_weight=weights)
+            self._told(steps, model, rows, y, weights)
+        self._told(steps, self, rows, y, weights)
+
+    def _told(self, steps: Steps, model: Any, rows: Any, y: np.ndarray, weights: Any) -> None:
+        coef, share = np.ravel(model.coef_), getattr(self, "l1_ratio_", 1.0)
+        errors = y.ravel() - rows @ coef - model.intercept_
+        loss = np.average(errors**2, weights=weights) / 2
+        penalty = share * np.abs(coef).sum() + (1 - share) / 2 * np.dot(coef, coef)
+        attributes = {"coef_": coef.copy(), "intercept_": model.intercept_, "alpha_": self.alpha_}
+        steps.report(loss + self.alpha_ * penalty, {"coef": coef}, attributes)
 
 
 @method(
@@ -49,7 +88,7 @@ class ByFolds(OverScikitLearn):
     peers=("sklearn.linear_model.RidgeCV",),
     on="scikit-learn",
 )
-class RidgeCV(LeavesOneOut, linear_model.RidgeCV):
+class RidgeCV(WrittenOut, linear_model.RidgeCV):
     """Ridge regression with the penalty chosen by leaving out one row at a time, or by folds.
 
     Use it for correlated columns; not to find the few columns that matter. Without ``cv`` every row
@@ -63,6 +102,7 @@ class RidgeCV(LeavesOneOut, linear_model.RidgeCV):
     0.01
     """
 
+    natively = Takes(sparse=True)
     _target = "numbers"
     _many_targets = True
     _stored = {
@@ -83,11 +123,16 @@ class RidgeCV(LeavesOneOut, linear_model.RidgeCV):
     peers=("sklearn.linear_model.LassoCV",),
     on="scikit-learn",
 )
-class LassoCV(ByFolds, linear_model.LassoCV):
+class LassoCV(AlongPath, linear_model.LassoCV):
     """Lasso regression with the penalty chosen by cross-validation along its path.
 
     Use it for many columns of which few matter; not for groups of correlated columns, of which it
     keeps one.
+
+    Attributes
+    ----------
+    history_ : History
+        The penalized mean squared error of the last fit, with the chosen penalty, after each pass.
 
     Examples
     --------
@@ -97,6 +142,7 @@ class LassoCV(ByFolds, linear_model.LassoCV):
     [1.0]
     """
 
+    natively = Takes(sparse=True)
     _target = "numbers"
     _stored = {
         "alpha_": Number(),
@@ -116,10 +162,15 @@ class LassoCV(ByFolds, linear_model.LassoCV):
     peers=("sklearn.linear_model.ElasticNetCV",),
     on="scikit-learn",
 )
-class ElasticNetCV(ByFolds, linear_model.ElasticNetCV):
+class ElasticNetCV(AlongPath, linear_model.ElasticNetCV):
     """Elastic net with the penalty, and the share of the lasso in it, chosen by cross-validation.
 
     Use it for many columns in correlated groups; not for few columns that all matter.
+
+    Attributes
+    ----------
+    history_ : History
+        The penalized mean squared error of the last fit, with the chosen penalty, after each pass.
 
     Examples
     --------
@@ -129,6 +180,7 @@ class ElasticNetCV(ByFolds, linear_model.ElasticNetCV):
     [2.0]
     """
 
+    natively = Takes(sparse=True)
     _target = "numbers"
     _stored = {
         "alpha_": Number(),
@@ -154,6 +206,12 @@ class LogisticRegressionCV(ByFolds, linear_model.LogisticRegressionCV):
 
     Use it for classes with a linear border; not where the border bends.
 
+    Attributes
+    ----------
+    history_ : History
+        The penalized loss after each iteration of the fits to the folds, one fit after the other;
+        minus the best score, as one step, for solvers other than "lbfgs" and with processes.
+
     Examples
     --------
     >>> from gnomon.linear import LogisticRegressionCV
@@ -163,6 +221,7 @@ class LogisticRegressionCV(ByFolds, linear_model.LogisticRegressionCV):
     [0, 1]
     """
 
+    natively = Takes(sparse=True)
     _target = "classes"
     _stored = {
         "C_": Array("f", (None,)) | Number(),
@@ -176,6 +235,30 @@ class LogisticRegressionCV(ByFolds, linear_model.LogisticRegressionCV):
         "n_iter_": Array("i", None),
     }
 
+    def _most_steps(self) -> int:
+        grid = self.Cs if isinstance(self.Cs, Integral) else len(self.Cs)
+        shares = self.l1_ratios if isinstance(self.l1_ratios, tuple | list) else [0]
+        return self.max_iter * self._n_folds() * grid * len(shares)
+
+    def _n_folds(self) -> int:
+        try:
+            return check_cv(self.cv).get_n_splits()
+        except (TypeError, ValueError):  # depends on the rows
+            return MANY_FOLDS
+
+    def _watched(self, steps: Steps) -> Any:
+        def told(number: int, objective: float, x: np.ndarray) -> None:
+            if "Cs_" not in vars(self):  # set when the folds are done; n_iter_ counts no other fit
+                steps.report(objective, {"parameters": x}, number=number)
+
+        return minimizing(told)
+
+    def _made_again(self, steps: Steps, rows: Any, given: dict[str, Any]) -> None:
+        if not steps.longest:
+            scores = self.scores_.values() if isinstance(self.scores_, dict) else [self.scores_]
+            best = max(float(np.max(each)) for each in scores)
+            steps.report(-best, {"coef": self.coef_, "intercept": self.intercept_})
+
 
 @method(
     task="classify",
@@ -185,7 +268,7 @@ class LogisticRegressionCV(ByFolds, linear_model.LogisticRegressionCV):
     peers=("sklearn.linear_model.RidgeClassifierCV",),
     on="scikit-learn",
 )
-class RidgeClassifierCV(LeavesOneOut, linear_model.RidgeClassifierCV):
+class RidgeClassifierCV(WrittenOut, linear_model.RidgeClassifierCV):
     """Ridge regression on -1 and +1, one per class, with the penalty chosen by cross-validation.
 
     Use it for many classes and columns, where it is fast; not where probabilities are needed.
@@ -198,6 +281,7 @@ class RidgeClassifierCV(LeavesOneOut, linear_model.RidgeClassifierCV):
     [0, 1]
     """
 
+    natively = Takes(sparse=True)
     _target = "classes"
     _stored = {
         "alpha_": Number() | Array("f", (None,)),

@@ -8,10 +8,17 @@ Texts: 000 10.4.2, 11.2 · 001 3.6.
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
+import numpy as np
 from sklearn import linear_model
+from sklearn.linear_model import _theil_sen
 from sklearn.preprocessing import LabelBinarizer
 
-from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.recorded import Recorded, Steps, minimizing, replaced
+from gnomon.contract.written_out import WrittenOut
+from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import CLASSES, Array, DictOf, Flag, Number, Object, Optional, Text, Whole
@@ -36,11 +43,16 @@ storable(
     peers=("sklearn.linear_model.HuberRegressor",),
     on="scikit-learn",
 )
-class HuberRegressor(OverScikitLearn, linear_model.HuberRegressor):
+class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
     """Linear regression with Huber's loss: squared for small errors, absolute for large ones.
 
     The scale of the errors is estimated too, so that ``epsilon`` does not depend on the units of
     the target. Use it for outliers in the target; not for outliers among the columns.
+
+    Attributes
+    ----------
+    history_ : History
+        Huber's loss of the rows with the scale and the penalty, after each iteration.
 
     Examples
     --------
@@ -50,6 +62,7 @@ class HuberRegressor(OverScikitLearn, linear_model.HuberRegressor):
     [1.0]
     """
 
+    natively = Takes(sparse=True)
     _target = "numbers"
     _stored = {
         "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
@@ -57,6 +70,57 @@ class HuberRegressor(OverScikitLearn, linear_model.HuberRegressor):
         "outliers_": Array("b", (None,)),
         "scale_": Number(),
     }
+
+    def _watched(self, steps: Steps) -> Any:
+        def told(number: int, objective: float, x: np.ndarray) -> None:
+            steps.report(objective, {"parameters": x}, self._attributes(x))
+
+        return minimizing(told)
+
+    def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
+        """Fit; the columns of a table, whose units differ, in units of their own.
+
+        An array is fitted as it is, and about its means where the steps lose their way.
+        """
+        peer = super()._fit_peer
+        self._units = 0.0, 1.0
+        try:
+            if "encoder_" in self._during[1]:
+                return self._fit_in_units(peer, fit, rows, given, scaled=True)
+            return peer(fit, rows, given)
+        except ValueError as error:
+            is_lost = "convergence failed" in str(error)
+            if not is_lost or not self.fit_intercept or not isinstance(rows, np.ndarray):
+                raise
+            return self._fit_in_units(peer, fit, rows, given, scaled=False)
+        finally:
+            del self._units
+
+    def _fit_in_units(self, peer: Any, fit: Any, rows: Any, given: dict[str, Any], scaled: bool):
+        """Fit to columns about their means, and in units of their greatest distance from it."""
+        weights = given.get("sample_weight")
+        dense = isinstance(rows, np.ndarray) and self.fit_intercept
+        means = np.average(rows, axis=0, weights=weights) if dense else np.zeros(rows.shape[1])
+        moved = rows - means if dense else rows
+        spread = abs(moved).max(axis=0)
+        spread = spread.toarray().ravel() if hasattr(spread, "toarray") else spread
+        units = np.where(spread > 0, spread, 1.0) if scaled else np.ones(len(means))
+        self._units = means, units
+        moved = moved / units if isinstance(moved, np.ndarray) else (moved / units).tocsr()
+        result = peer(fit, moved, given)
+        self.coef_, self.intercept_ = self._in_given_units(self.coef_, self.intercept_)
+        return result
+
+    def _in_given_units(self, coef: np.ndarray, intercept: Any) -> tuple[np.ndarray, Any]:
+        means, units = self._units
+        coef = coef / units
+        return coef, intercept - np.sum(coef * means)
+
+    def _attributes(self, x: np.ndarray) -> dict[str, Any]:
+        """What the parameters of the minimization stand for."""
+        coef, intercept = (x[:-2], x[-2]) if self.fit_intercept else (x[:-1], 0.0)
+        coef, intercept = self._in_given_units(coef.copy(), intercept)
+        return {"coef_": coef, "intercept_": intercept, "scale_": x[-1]}
 
 
 @method(
@@ -67,10 +131,16 @@ class HuberRegressor(OverScikitLearn, linear_model.HuberRegressor):
     peers=("sklearn.linear_model.TheilSenRegressor",),
     on="scikit-learn",
 )
-class TheilSenRegressor(OverScikitLearn, linear_model.TheilSenRegressor):
+class TheilSenRegressor(Recorded, linear_model.TheilSenRegressor):
     """Linear regression by the median of fits to small subsets of the rows.
 
     Use it for few columns and outliers of any kind; not for more than about ten columns.
+    ``n_iter_`` counts all steps to the median; scikit-learn's leaves the last out.
+
+    Attributes
+    ----------
+    history_ : History
+        Sum of the distances from the fits to their median, after each step.
 
     Examples
     --------
@@ -88,6 +158,34 @@ class TheilSenRegressor(OverScikitLearn, linear_model.TheilSenRegressor):
         "n_subpopulation_": Whole(),
     }
 
+    def _watched(self, steps: Steps) -> Any:
+        def spatial_median(original: Any, fits: np.ndarray, max_iter: int, tol: float) -> Any:
+            """scikit-learn's median; its steps are told. In one dimension there is but one."""
+            step = functools.partial(self._told_step, steps)
+            with replaced(_theil_sen, "_modified_weiszfeld_step", step):
+                _, median = original(fits, max_iter=max_iter, tol=tol)
+            if not steps.longest:
+                self._told(steps, fits, median)
+            return steps.longest, median
+
+        return replaced(_theil_sen, "_spatial_median", spatial_median)
+
+    def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
+        result = super()._fit_peer(fit, rows, given)
+        self.n_iter_ = len(self.history_)
+        return result
+
+    def _told_step(self, steps: Steps, original: Any, fits: np.ndarray, old: np.ndarray) -> Any:
+        median = original(fits, old)
+        self._told(steps, fits, median)
+        return median
+
+    def _told(self, steps: Steps, fits: np.ndarray, median: np.ndarray) -> None:
+        distances = np.linalg.norm(fits - median, axis=1).sum()
+        intercept, coef = (median[0], median[1:]) if self.fit_intercept else (0.0, median)
+        attributes = {"coef_": coef, "intercept_": intercept}
+        steps.report(distances, {"median": median}, attributes)
+
 
 @method(
     task="classify",
@@ -97,10 +195,16 @@ class TheilSenRegressor(OverScikitLearn, linear_model.TheilSenRegressor):
     peers=("sklearn.linear_model.RidgeClassifier",),
     on="scikit-learn",
 )
-class RidgeClassifier(OverScikitLearn, linear_model.RidgeClassifier):
+class RidgeClassifier(Recorded, linear_model.RidgeClassifier):
     """Ridge regression on -1 and +1, one per class; the greatest value wins.
 
     Use it for many classes and columns, where it is fast; not where probabilities are needed.
+    ``n_iter_`` is 1 for solvers without iterations.
+
+    Attributes
+    ----------
+    history_ : History
+        The penalized sum of squares at the end: the solution is one step.
 
     Examples
     --------
@@ -110,6 +214,7 @@ class RidgeClassifier(OverScikitLearn, linear_model.RidgeClassifier):
     [0, 1]
     """
 
+    natively = Takes(sparse=True)
     _target = "classes"
     _stored = {
         "coef_": Array("f", (None, "n_columns")),
@@ -118,3 +223,15 @@ class RidgeClassifier(OverScikitLearn, linear_model.RidgeClassifier):
         "_label_binarizer": Object(("LabelBinarizer",)),
         "n_iter_": Optional(Array("i", None) | None),
     }
+
+    def _most_steps(self) -> int:
+        return 1
+
+    def _made_again(self, steps: Steps, rows: Any, given: dict[str, Any]) -> None:
+        targets = self._label_binarizer.transform(np.asarray(given["y"]))
+        errors = targets - (rows @ self.coef_.T + self.intercept_)
+        weights = given.get("sample_weight")
+        squares = (errors**2).sum(axis=1)
+        loss = squares.sum() if weights is None else squares @ weights
+        objective = loss + (self.alpha * self.coef_.T**2).sum()
+        steps.report(objective, {"coef": self.coef_, "intercept": self.intercept_})

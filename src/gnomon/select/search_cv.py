@@ -12,6 +12,7 @@ Texts: 002 "Model selection" · 004 3.2.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,10 +20,12 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.base import is_classifier, is_regressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.utils import get_tags
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
 
@@ -34,6 +37,24 @@ class OverSearch(OverScikitLearn):
 
     _transient = ("scorer_", "_checked_cv_orig")
     _keeps_cells = True  # the estimator inside takes frames
+    _stored = {
+        "n_features_in_": Optional(Whole(1)),
+        "pre_dispatch": Optional(Anything()),
+        "best_estimator_": Optional(Object()),
+        "best_params_": Optional(DictOf(Anything())),
+        "best_score_": Optional(Number(finite=False)),
+        "best_index_": Optional(Whole()),
+        "cv_results_": DictOf(Anything()),
+        "multimetric_": Flag(),
+        "n_splits_": Whole(),
+        "refit_time_": Optional(Number()),
+        "scorer_": Optional(Anything()),
+    }
+
+    @property
+    def natively(self):  # type: ignore[override]
+        """Sparse rows where the estimator inside takes them."""
+        return Takes(sparse=get_tags(self.estimator).input_tags.sparse)
 
     def _check_loaded(self) -> None:
         """Scorers are functions, which model files do not hold: they follow from ``scoring``."""
@@ -48,15 +69,31 @@ class OverSearch(OverScikitLearn):
 
     def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's `fit`, which tells callbacks of the search and of each fit by itself."""
+        self._validate_params()
         self._require_rows(X)
-        rows, changed, of_table = self._taken(X, given, more=False)
+        if getattr(X, "shape", (0,))[0] == 1:
+            raise DataError(
+                f"{type(self).__name__} got n_samples=1: rows must be left out to judge parameters "
+                "by. Give more rows"
+            )
+        self._forget()
+        rows, changed, self._of_the_table = self._taken(X, given, more=False)
         self._given = {}
         try:
-            result = fit(rows, **changed)
+            return fit(rows, **changed)
         finally:
-            del self._given
-        self.__dict__.update(of_table)
-        return result
+            self.__dict__.update(self._of_the_table)
+            del self._given, self._of_the_table
+
+    def _init_callback_context(self, **kwargs: Any) -> Any:
+        """scikit-learn's, at whose end callbacks get the estimator that is fitted."""
+        context = super()._init_callback_context(**kwargs)
+        end = context.call_on_fit_task_end
+        of_table = self._of_the_table
+        context.call_on_fit_task_end = functools.partial(
+            end, reconstruction_attributes=lambda: self._public() | of_table
+        )
+        return context
 
     def _taken(
         self, X: Any, given: dict[str, Any], more: bool
@@ -71,6 +108,24 @@ class OverSearch(OverScikitLearn):
             given, table = {**given, "y": values}, table.drop([y])
             return table.to_pandas(), given, {"target_name_": y}
         return (table.to_pandas() if is_foreign(X) else X), given, {}
+
+
+class OverHalving(OverSearch):
+    """A search that goes on with the best candidates and more rows."""
+
+    _stored = {
+        "min_resources_": Optional(Anything()),
+        "max_resources_": Optional(Anything()),
+        "n_resources_": Optional(Anything()),
+        "n_candidates_": Optional(Anything()),
+        "n_remaining_candidates_": Optional(Anything()),
+        "n_possible_iterations_": Optional(Anything()),
+        "n_required_iterations_": Optional(Anything()),
+        "n_iterations_": Optional(Anything()),
+        "_checked_cv_orig": Optional(Anything()),
+        "_n_samples_orig": Optional(Anything()),
+        "_run_search": Optional(Anything()),
+    }
 
 
 @method(
@@ -96,20 +151,6 @@ class GridSearchCV(OverSearch, model_selection.GridSearchCV):
     >>> GridSearchCV(Ridge(), {"alpha": [0.1, 100]}, cv=3).fit(X, y).best_params_
     {'alpha': 0.1}
     """
-
-    _stored = {
-        "n_features_in_": Optional(Whole(1)),
-        "pre_dispatch": Optional(Anything()),
-        "best_estimator_": Optional(Object()),
-        "best_params_": Optional(DictOf(Anything())),
-        "best_score_": Optional(Number(finite=False)),
-        "best_index_": Optional(Whole()),
-        "cv_results_": DictOf(Anything()),
-        "multimetric_": Flag(),
-        "n_splits_": Whole(),
-        "refit_time_": Optional(Number()),
-        "scorer_": Optional(Anything()),
-    }
 
 
 @method(
@@ -137,20 +178,6 @@ class RandomizedSearchCV(OverSearch, model_selection.RandomizedSearchCV):
     {'alpha': 0.1}
     """
 
-    _stored = {
-        "n_features_in_": Optional(Whole(1)),
-        "pre_dispatch": Optional(Anything()),
-        "best_estimator_": Optional(Object()),
-        "best_params_": Optional(DictOf(Anything())),
-        "best_score_": Optional(Number(finite=False)),
-        "best_index_": Optional(Whole()),
-        "cv_results_": DictOf(Anything()),
-        "multimetric_": Flag(),
-        "n_splits_": Whole(),
-        "refit_time_": Optional(Number()),
-        "scorer_": Optional(Anything()),
-    }
-
 
 @method(
     task="classify",
@@ -161,7 +188,7 @@ class RandomizedSearchCV(OverSearch, model_selection.RandomizedSearchCV):
     on="scikit-learn",
     synonyms=("tuning", "successive halving"),
 )
-class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
+class HalvingGridSearchCV(OverHalving, model_selection.HalvingGridSearchCV):
     """Try all combinations on few rows, keep the best part and try it on more, and so on.
 
     Use it for many combinations and many rows; not for small tables, where ranks on a few rows are
@@ -177,31 +204,6 @@ class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
     {'alpha': 0.1}
     """
 
-    _stored = {
-        "n_features_in_": Optional(Whole(1)),
-        "pre_dispatch": Optional(Anything()),
-        "best_estimator_": Optional(Object()),
-        "best_params_": Optional(DictOf(Anything())),
-        "best_score_": Optional(Number(finite=False)),
-        "best_index_": Optional(Anything()),
-        "cv_results_": DictOf(Anything()),
-        "multimetric_": Flag(),
-        "n_splits_": Whole(),
-        "refit_time_": Optional(Number()),
-        "scorer_": Optional(Anything()),
-        "min_resources_": Optional(Anything()),
-        "max_resources_": Optional(Anything()),
-        "n_resources_": Optional(Anything()),
-        "n_candidates_": Optional(Anything()),
-        "n_remaining_candidates_": Optional(Anything()),
-        "n_possible_iterations_": Optional(Anything()),
-        "n_required_iterations_": Optional(Anything()),
-        "n_iterations_": Optional(Anything()),
-        "_checked_cv_orig": Optional(Anything()),
-        "_n_samples_orig": Optional(Anything()),
-        "_run_search": Optional(Anything()),
-    }
-
 
 @method(
     task="classify",
@@ -212,7 +214,7 @@ class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
     on="scikit-learn",
     synonyms=("tuning", "successive halving", "hyperband"),
 )
-class HalvingRandomSearchCV(OverSearch, model_selection.HalvingRandomSearchCV):
+class HalvingRandomSearchCV(OverHalving, model_selection.HalvingRandomSearchCV):
     """Try random combinations on few rows, keep the best part and try it on more, and so on.
 
     Use it for wide ranges and many rows; not for small tables, where ranks on a few rows are
@@ -228,28 +230,3 @@ class HalvingRandomSearchCV(OverSearch, model_selection.HalvingRandomSearchCV):
     >>> search.fit(X, y).best_params_
     {'alpha': 0.1}
     """
-
-    _stored = {
-        "n_features_in_": Optional(Whole(1)),
-        "pre_dispatch": Optional(Anything()),
-        "best_estimator_": Optional(Object()),
-        "best_params_": Optional(DictOf(Anything())),
-        "best_score_": Optional(Number(finite=False)),
-        "best_index_": Optional(Anything()),
-        "cv_results_": DictOf(Anything()),
-        "multimetric_": Flag(),
-        "n_splits_": Whole(),
-        "refit_time_": Optional(Number()),
-        "scorer_": Optional(Anything()),
-        "min_resources_": Optional(Anything()),
-        "max_resources_": Optional(Anything()),
-        "n_resources_": Optional(Anything()),
-        "n_candidates_": Optional(Anything()),
-        "n_remaining_candidates_": Optional(Anything()),
-        "n_possible_iterations_": Optional(Anything()),
-        "n_required_iterations_": Optional(Anything()),
-        "n_iterations_": Optional(Anything()),
-        "_checked_cv_orig": Optional(Anything()),
-        "_n_samples_orig": Optional(Anything()),
-        "_run_search": Optional(Anything()),
-    }
