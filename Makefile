@@ -72,7 +72,7 @@ format: $(VENV)/.lint  ## put the code in its style
 duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks.duels $(DUELS)
 
-tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
+tables: warm $(VENV)/.bench  ## learn on many tables against peers, write TABLES.md: TABLES="--budget 20 --only iris wine"
 	@$(BIN)/python -m benchmarks.tables $(TABLES)
 
 swap: warm $(VENV)/.test  ## scikit-learn's own tests, accelerated and with our classes (takes hours)
