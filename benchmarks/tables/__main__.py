@@ -128,7 +128,7 @@ def run(
         begin = clock(processor_time)
         words = ["learn", str(folder / "table.csv"), "--target", case.target]
         words += ["--budget", f"{budget:g}s", "--runs", str(folder), "--name", "run", *case.flags]
-        ended = command(words, 20 * budget, processor_time)
+        ended = command(words, (100 if processor_time else 20) * budget, processor_time)
         seconds = clock(processor_time) - begin
         found = {"rows": len(frame), "columns": frame.shape[1], "budget": budget}
         found |= {"clock": "processor" if processor_time else "wall"}

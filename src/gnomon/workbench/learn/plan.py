@@ -41,7 +41,7 @@ LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
 # what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
 ENDING_SECONDS = 6.0
 SHARE_TO_END = 0.25
-SECONDS_PER_COLUMN = 5e-4  # of the ending; measured on 7,130 columns
+SECONDS_PER_COLUMN = 9e-4  # of the ending; measured on 7,130 columns
 LINEAR = ("logistic regression", "ridge")
 TREES = ("gradient boosting", "random forest", "pruned tree")
 FOLDS = 5
@@ -350,7 +350,8 @@ def make_plan(
         return plan
 
     entrants = entrants_at(asked)
-    if len(problem.features) > len(y):  # trees are slow there and seldom win: they come last
+    is_wide = len(problem.features) > len(y)
+    if is_wide:  # trees are slow there and seldom win: they come last
         entrants = sorted(entrants, key=lambda entrant: entrant.name in TREES)
     if budget.evaluations is not None:
         return within_evaluations(begun, asked, entrants, budget.evaluations)
@@ -363,7 +364,7 @@ def make_plan(
     # where trials alone took so long, nothing but the least effort will do
     most = SHARE_UNSEARCHED * limit if len(costs) == len(entrants) else -np.inf
     effort, spared, each = affordable_effort(costs, entrants, problem, len(y), asked, most)
-    taking = admitted(costs, entrants, each, limit, problem)
+    taking = admitted(costs, entrants, each, limit, problem, is_wide)
     left = limit - sum(each[name] for name in taking if name in each)
     searched = affordable_searches(entrants, taking, each, left, len(y), asked)
     if searched is not None:
@@ -429,6 +430,7 @@ def admitted(
     each: dict[str, float],
     limit: float,
     problem: LearningProblem,
+    is_wide: bool = False,
 ) -> list[str]:
     """Learners that fit the seconds together; those of the best first score are taken first.
 
@@ -437,8 +439,10 @@ def admitted(
     sign = -1 if problem.figure.greater_is_better else 1
     scores = {cost.name: sign * cost.score for cost in costs}
     usual = [entrant.name for entrant in entrants]
-    always = [name for name in usual if name in LINEAR] if problem.texts else []
-    always = [BASELINE, *always] if always else usual[:ALWAYS]  # of text linear learners know most
+    # of text, and of more columns than rows, linear learners know most
+    by_lines = bool(problem.texts) or is_wide
+    always = [name for name in usual if name in LINEAR] if by_lines else []
+    always = [BASELINE, *always] if always else usual[:ALWAYS]
 
     def rank(name: str) -> tuple[bool, float]:
         score = scores.get(name, np.inf)
@@ -531,7 +535,8 @@ def forecasts(
     for name in problem.texts:  # texts are split once: the first trial must not pay for all
         tell(f"splitting the texts of {name}")
         shared_counts().of(inputs.column(name).to_pylist())
-    least_left = (1 - SHARE_TO_TRY) * budget.left
+    ending = ending_seconds(budget, problem)
+    least_left = ending + (1 - SHARE_TO_TRY) * (budget.left - ending)
     for entrant in entrants:
         if budget.left < least_left:
             break

@@ -152,7 +152,8 @@ def column_pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:
         for j in importance.order
         if rows.schema[importance.names[j]].kind in (Kind.NUMBER, Kind.INTEGER, Kind.CATEGORY)
     ]
-    for name in drawable[:MOST_DEPENDENCES]:
+    most = MOST_DEPENDENCES if len(rows.columns) <= MANY_COLUMNS else 1
+    for name in drawable[:most]:
         found[f"partial dependence on {name}"] = (
             partial(dependence, result.model, rows, name),
             f"The mean prediction as {name} changes, all else kept ({len(rows):,} of "
