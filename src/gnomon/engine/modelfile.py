@@ -575,7 +575,7 @@ def _storable_class(name: str, names: Collection[str] = ()) -> type | None:
 
 def _stored_attributes(value: Any) -> dict[str, Any]:
     """An object's own values; not what belongs to a running fit, nor what it can compute again."""
-    cls = type(value)
+    cls: Any = type(value)
     return {name: each for name, each in vars(value).items() if _is_stored(cls, name)}
 
 

@@ -378,7 +378,10 @@ def make_plan(
     chosen = entrants_at(effort)
     for entrant in chosen:
         if entrant.name not in taking:
-            plan.left_out[entrant.name] = why_left_out(entrant.name, each, limit, plan.splits.how)
+            taken = sum(each.get(name, 0.0) for name in taking)
+            plan.left_out[entrant.name] = why_left_out(
+                entrant.name, each, limit - taken, plan.splits.how
+            )
     chosen = [entrant for entrant in chosen if entrant.name in taking]
     fits = {entrant.name: search_fits(entrant.learner) for entrant in chosen}
     # from cheap to dear; learners without a forecast come last, as long as there is time
@@ -417,11 +420,14 @@ def text_decision(names: list[str]) -> tuple[str, str]:
     return what, "linear learners take thousands of columns; the others would not end"
 
 
-def why_left_out(name: str, each: dict[str, float], limit: float, how: str) -> str:
-    """Why a learner does not compete."""
+def why_left_out(name: str, each: dict[str, float], left: float, how: str) -> str:
+    """Why a learner does not compete; `left` are the seconds that those who do leave."""
     if name not in each:
         return "the time was up before it could be tried; a larger budget lets it compete"
-    return f"forecast: {each[name]:.1f} s for {how}, of {max(limit, 0):.1f} s for comparing"
+    return (
+        f"forecast: {each[name]:.1f} s for {how}; those of a better first score leave "
+        f"{max(left, 0):.1f} s of the time for comparing"
+    )
 
 
 def admitted(
