@@ -80,7 +80,7 @@ duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESUL
 sweep: warm $(VENV)/.bench  ## random shapes against the peers: SWEEP="--only kmeans --seconds 100"
 	@$(BIN)/python -m benchmarks.sweep $(SWEEP)
 
-tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
+tables: warm $(VENV)/.bench  ## learn on many tables against peers, write TABLES.md: TABLES="--budget 20 --only iris wine"
 	@$(BIN)/python -m benchmarks.tables $(TABLES)
 
 swap: warm $(VENV)/.test  ## scikit-learn's own tests, accelerated and with our classes (takes hours)

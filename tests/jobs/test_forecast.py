@@ -239,3 +239,28 @@ def test_look_and_learn_suggest_a_forecast_of_a_series_and_of_no_other_table(tmp
         "gnomon forecast sales.csv --target COLUMN --time month"
     )
     assert forecast_hint(gnomon.table.example("iris")) == ""
+
+
+def test_predict_goes_on_with_the_forecast_of_a_run(found, tmp_path):
+    result, folder = found
+    table = {"month": months(72), "sales": result.series.series[0].values}
+    same = gnomon.predict(folder, table)
+    assert same.table.columns == result.table().columns
+    np.testing.assert_allclose(same.table["forecast"].to_numpy(), result.forecasts.ravel())
+    np.testing.assert_allclose(same.table["low"].to_numpy(), result.low.ravel())
+    later = {"month": months(75), "sales": sales(np.random.default_rng(3), 75)}
+    ahead = gnomon.predict(folder, later).table
+    assert ahead["month"].to_pylist()[0] == "2021-04-01"
+    assert np.isfinite(ahead["forecast"].to_numpy()).all()
+
+
+def test_predict_of_a_forecast_says_which_column_is_missing(found):
+    _, folder = found
+    with pytest.raises(DataError, match="'sales'"):
+        gnomon.predict(folder, {"month": months(72), "turnover": np.arange(72.0)})
+
+
+def test_predict_of_a_forecast_refuses_too_few_values(found):
+    _, folder = found
+    with pytest.raises(DataError, match="values"):
+        gnomon.predict(folder, {"month": months(12), "sales": np.arange(12.0)})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +25,7 @@ from gnomon.workbench.analysis.portfolio import (
     portfolio,
 )
 from gnomon.workbench.analysis.problem import set_up
-from gnomon.workbench.base.budget import Budget
+from gnomon.workbench.base.budget import Budget, counted_from_here
 from gnomon.workbench.base.job import quiet
 from gnomon.workbench.learn import job as learn_module
 from gnomon.workbench.learn import plan as plan_module
@@ -606,3 +608,29 @@ def test_tuned_learners_search_many_settings_inside_every_training_part(rng):
     assert found.model.scores_.losses.shape == (8, 3)
     assert "8 settings of alpha by 3 folds" in {each.search for each in found.plan.entrants}
     assert "tune=7" in found.script
+
+
+def test_a_budget_of_the_command_line_counts_from_its_start_and_others_from_now():
+    with counted_from_here():
+        begun = time.perf_counter()
+        assert Budget.of("20s").began <= begun
+    assert Budget.of("20s").began >= begun
+
+
+@pytest.mark.parametrize(("seconds_of_a_fit", "n_fitted"), [(0.5, 54), (30.0, 36)])
+def test_the_saved_model_learns_from_all_rows_where_that_takes_little_more(
+    seconds_of_a_fit, n_fitted
+):
+    spent = Budget.of("20s")
+    spent.began -= 19.0
+    run = learn_module.Learning.__new__(learn_module.Learning)
+    run.budget, run.settings = spent, LearnOptions(target="y")
+    run.problem = SimpleNamespace(rows=range(72), features=["x"])
+    scores = SimpleNamespace(
+        fit_seconds=3 * seconds_of_a_fit,
+        predict_seconds=0.1,
+        folds=[None] * 3,
+        scores={learn_module.MODEL_SIZE.name: np.array([1e3])},
+    )
+    plan = SimpleNamespace(splits=[(range(36), range(18))] * 3)
+    assert run.affordable_rows(scores, 54, plan) == n_fitted

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+import gnomon
 from gnomon.bayes import NaiveBayes
 from gnomon.ensemble import VotingClassifier, VotingRegressor
 from gnomon.evaluate import cross_validation_estimates
@@ -55,6 +56,21 @@ def test_the_weights_are_those_of_least_squares_of_what_was_said_out_of_fold(num
     model = entrant.learner.fit(X, y)
     apart = [learner.fit(X, y).predict(X) for learner in learners]
     assert model.predict(X) == pytest.approx(np.stack(apart, 1) @ entrant.learner.weights, abs=1e-2)
+
+
+def test_a_stack_of_all_learners_can_be_saved_and_loaded(numbers, tmp_path):
+    _, X, y = numbers
+    for task, target, kind in (
+        ("regress", y, VotingRegressor),
+        ("classify", np.where(y > 0, "up", "down"), VotingClassifier),
+    ):
+        named = [(e.name, e.learner) for e in portfolio(task, 120, search=False)[1:]]
+        how = {"voting": "soft"} if task == "classify" else {}
+        shares = [1 / len(named)] * len(named)
+        model = kind(named, weights=shares, **how).fit(X, target)
+        model.save(tmp_path / f"{task}.gnomon")
+        read = gnomon.load(tmp_path / f"{task}.gnomon")
+        assert np.array_equal(read.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("repeats", [1, 2])

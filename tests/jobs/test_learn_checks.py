@@ -14,9 +14,14 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
-from gnomon.workbench.analysis.diagnosis import group_scores
+from gnomon.workbench.analysis.diagnosis import (
+    DRIFT_COLUMNS,
+    PermutationImportance,
+    group_scores,
+    shift_check,
+)
 from gnomon.workbench.analysis.problem import set_up
-from gnomon.workbench.learn.checks import CHECKS, as_on_folds, stands_in
+from gnomon.workbench.learn.checks import CHECKS, as_on_folds, stands_in, useless_columns
 from gnomon.workbench.learn.evidence import WRONG
 from tests.jobs.browser import opened, require_sound
 
@@ -285,3 +290,36 @@ def test_a_perfect_test_score_whose_interval_holds_the_folds_does_not_disagree()
 def test_every_check_has_a_title_for_what_is_wrong(rng):
     names = {each.name for each in gnomon.learn(Table.from_dict(sound(rng)), "y", **QUICK).checks}
     assert names <= set(WRONG)
+
+
+def importance_of(means: list[float], n_columns: int) -> PermutationImportance:
+    """Importances with an error of 0.01 each, of some of so many columns."""
+    names = [f"x{j}" for j in range(len(means))]
+    losses = np.tile(np.array(means)[:, None], 5)
+    return PermutationImportance(
+        names, losses, np.full(len(means), 0.01), 250, "accuracy", 20, n_columns
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "n_columns", "verdict"),
+    [
+        ([0.2, 0.0, 0.001, 0.0], 4, "warning"),
+        ([0.2, 0.1, 0.3, 0.0], 4, "good"),
+        ([0.0, 0.001, 0.0], 3, "not made"),  # too few rows to show any
+        ([0.2, 0.0, 0.0], 7_130, "not made"),  # most columns were not shuffled
+    ],
+)
+def test_columns_are_called_of_no_use_only_where_all_were_tried_and_some_are(
+    means, n_columns, verdict
+):
+    seen = SimpleNamespace(chosen="ridge", importance=importance_of(means, n_columns))
+    assert useless_columns(seen).verdict == verdict
+
+
+def test_of_many_columns_some_are_compared_and_the_result_says_how_many(rng):
+    rows = Table.from_dict({f"x{j}": rng.normal(size=60) for j in range(DRIFT_COLUMNS + 50)})
+    found = shift_check(rows[:30], rows[30:])
+    assert (found.n_compared, found.n_columns) == (DRIFT_COLUMNS, DRIFT_COLUMNS + 50)
+    assert "200 of 250 columns" in found.some()
+    assert not shift_check(rows[["x0", "x1"]][:30], rows[["x0", "x1"]][30:]).some()

@@ -410,3 +410,10 @@ def test_filters_refuse_a_scan_and_a_missing_target(rng):
     holes = pd.read_csv(io.BytesIO(content)).replace({"churn": {"No": None}})
     with pytest.raises(DataError, match=r"'churn'.*missing in 20 of 60 rows"):
         FilteredLearner(LogisticRegression()).fit(holes, "churn")
+
+
+def test_a_filter_that_concerns_no_column_gives_the_table_back():
+    rows = Table.from_dict({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "x"]})
+    parts = DateParts().fit(rows)
+    assert parts.transform(rows) is rows
+    assert parts.inverse_transform(parts.transform(rows)).to_dict() == rows.to_dict()

@@ -577,14 +577,16 @@ def _storable_class(name: str, names: Collection[str] = ()) -> type | None:
 
 def _stored_attributes(value: Any) -> dict[str, Any]:
     """An object's own values; not what belongs to a running fit, nor what it can compute again."""
-    cls = type(value)
-    skipped = TRANSIENT.union(getattr(cls, "_transient", ()))
-    return {
-        name: content
-        for name, content in vars(value).items()
-        if name not in skipped
-        and not isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
-    }
+    cls: Any = type(value)
+    return {name: each for name, each in vars(value).items() if _is_stored(cls, name)}
+
+
+@functools.lru_cache(maxsize=10_000)
+def _is_stored(cls: type, name: str) -> bool:
+    """Whether a value of this name belongs into the file."""
+    if name in TRANSIENT or name in getattr(cls, "_transient", ()):
+        return False
+    return not isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
 
 
 def _misfit(cls: type, name: str) -> str | None:

@@ -131,7 +131,8 @@ class OfDifferentKinds(NamedMembers, TransformerMixin, Committee):
                 "Number of `estimators` and weights must be equal; got "
                 f"{len(self.weights)} weights, {len(listed)} estimators"
             )
-        return [w for w, (_, each) in zip(self.weights, listed, strict=True) if each != "drop"]
+        kept = [w for w, (_, each) in zip(self.weights, listed, strict=True) if each != "drop"]
+        return np.asarray(kept, dtype=np.float64)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

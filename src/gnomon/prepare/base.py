@@ -106,9 +106,13 @@ class Filter(TransformerMixin, Learner):
         """
         check_is_fitted(self)
         grid = self._grid(X, reset=False)
-        values, passed = self._changed(grid)
-        names = self._names_out(_names_in(self))
         make = _get_output_config("transform", self)["dense"]
+        names_in = _names_in(self)
+        names = self._names_out(names_in)
+        same = isinstance(grid.original, Table) and self._changes_nothing(names_in, names)
+        if same and make == "default":
+            return grid.original
+        values, passed = self._changed(grid)
         return grid.rebuilt(names, values, passed, "default" if grid.is_array else make)
 
     def fit_transform(self, X, y=None, sample_weight=None):
@@ -174,6 +178,10 @@ class Filter(TransformerMixin, Learner):
         check_is_fitted(self)
         names_in = [str(name) for name in _check_feature_names_in(self, input_features)]
         return np.array(self._names_out(names_in), dtype=object)
+
+    def _changes_nothing(self, names_in: list[str], names: list[str]) -> bool:
+        """Whether no column is concerned, as of dates in a table without any."""
+        return not len(self.positions_) and names == names_in
 
     def _fit_columns(self, grid: Grid, columns: list[Column], weights: np.ndarray | None) -> None:
         """Learn from the columns at ``positions_``; rows of weight zero are left out."""

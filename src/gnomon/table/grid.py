@@ -167,7 +167,8 @@ class Grid:
         return frame
 
     def _as_table(self, arrow: Any, values: Any, passed: Any) -> Any:
-        kept = [self.original.columns[position] for position in passed if position >= 0]
+        columns_in = self.original.columns
+        kept = [columns_in[position] for position in passed if position >= 0]
         known = {name: self.original.schema[name] for name in kept}
         columns = []
         for name, each in zip(arrow.column_names, values):

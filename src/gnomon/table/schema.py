@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -224,10 +225,27 @@ class Schema:
             lines.append("")
         return "\n".join(lines)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return tuple(self._columns)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self._columns)}
+
+    def position(self, name: str) -> int:
+        """The position of a column.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        position : int
+        """
+        return self._positions[name]
 
     @property
     def kinds(self) -> dict[str, Kind]:

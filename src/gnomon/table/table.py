@@ -191,7 +191,7 @@ class Table:
         """The values of one column; categories are a dictionary array."""
         if name not in self._schema:
             raise no_such_column(name, self.columns)
-        return self._arrow.column(name)
+        return self._arrow.column(self._schema.position(name))
 
     def row(self, position: int) -> dict[str, Any]:
         """One row as a dict of Python values.
@@ -528,18 +528,19 @@ def understood(
     arrow, flat_notes = flattened(arrow)
     names, repairs = repaired(arrow.column_names)
     arrow = arrow.rename_columns(names)
+    known = set(names)
     for column in schema:
-        if column.name not in names:
+        if column.name not in known:
             raise no_such_column(column.name, names)
     inferred = infer_arrow(arrow, parse=parse, hints=hints, only=lambda name: name not in schema)
     columns, arrays = [], []
-    for name in names:
+    for position, name in enumerate(names):
         if name not in schema:
             columns.append(inferred.schema[name])
             arrays.append(inferred.arrow.column(name))
             continue
         wanted = schema[name] if hints is None else hints.completed(schema[name])
-        column, values = recode(arrow.column(name), wanted, written=parse)
+        column, values = recode(arrow.column(position), wanted, written=parse)
         columns.append(column)
         arrays.append(values)
     return Table(

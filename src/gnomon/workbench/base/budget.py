@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from gnomon.engine.errors import DataError
 
+_BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
 SECONDS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@contextmanager
+def counted_from_here() -> Iterator[None]:
+    """Budgets that are read inside count from here on, so that reading the table is in them."""
+    token = _BEGAN.set(time.perf_counter())
+    try:
+        yield
+    finally:
+        _BEGAN.reset(token)
+
+
+def beginning() -> float:
+    """When a budget that is read now began."""
+    began = _BEGAN.get()
+    return time.perf_counter() if began is None else began
 
 
 @dataclass
@@ -29,7 +49,7 @@ class Budget:
 
     seconds: float | None = None
     evaluations: int | None = None
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=beginning)
     given: str | None = None
 
     @classmethod

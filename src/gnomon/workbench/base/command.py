@@ -115,6 +115,13 @@ class JobCommand:
 
     def run(self, words: dict[str, Any]) -> None:
         """Do the job with the words of the command line, and show what it found."""
+        from gnomon.workbench.base.budget import counted_from_here
+
+        with counted_from_here():
+            self.run_whole(words)
+
+    def run_whole(self, words: dict[str, Any]) -> None:
+        """Read what is given, do the job, show what it found."""
         given, begun = self.given(words), self.options(words)
         folder = self.folder(words, given)
         subject: Any = given

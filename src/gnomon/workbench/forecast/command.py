@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from gnomon.workbench.base.command import JobCommand
@@ -15,7 +16,8 @@ class ForecastCommand(JobCommand):
     """Forecast the next values of one or several series, with prediction intervals.
 
     Methods compete from several points of the past and are compared with the naive forecast. The
-    run folder gets forecast.csv, leaderboard.csv and report.html.
+    run folder gets forecast.csv, leaderboard.csv and report.html; 'gnomon predict FOLDER NEW_FILE'
+    goes on with the same methods when later values have come.
 
     Examples:
 
@@ -55,6 +57,10 @@ class ForecastCommand(JobCommand):
         print_table(headings, rows, title="forecast")
         if len(table) > MOST_ROWS:
             say(f"... and {len(table) - MOST_ROWS} more in forecast.csv")
+
+    def after(self, folder: Path) -> None:
+        """How to go on."""
+        say(f"when later values have come: gnomon predict {folder} NEW_FILE")
 
     def failed(self, result: Any) -> bool:
         """Whether no method is shown to beat the baseline."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.evaluate import naive_error
-from gnomon.sequence import HorizonErrors, RollingOrigin, horizon_intervals
+from gnomon.sequence import RollingOrigin, horizon_intervals
 from gnomon.sequence.lag_forecaster import spread_grows
 from gnomon.workbench.base.given import as_table, source_of
 from gnomon.workbench.base.job import Request
@@ -32,6 +32,7 @@ from gnomon.workbench.forecast.competition import (
     tried,
     weights_of,
 )
+from gnomon.workbench.forecast.continued import around
 from gnomon.workbench.forecast.options import JOB, ForecastOptions
 from gnomon.workbench.forecast.result import ForecastResult, HeldOut, leaderboard_of
 from gnomon.workbench.forecast.series import SeriesSet, season_of, series_of
@@ -97,7 +98,7 @@ def forecast(table: Any, options: ForecastOptions, request: Request) -> Forecast
             np.concatenate(errors), confidence_level=options.confidence_level
         )
         units = np.array([naive_error(each, _within(period, each)) for each in found.values])
-        low, high = around(ahead, intervals, units, relative)
+        low, high = around(ahead, intervals.half_widths, units, relative)
         for name, reason in competed.left_out.items():
             run.decide(f"{name} does not compete", reason)
         result = ForecastResult(
@@ -118,6 +119,7 @@ def forecast(table: Any, options: ForecastOptions, request: Request) -> Forecast
             run,
             options,
             list(found.notes),
+            relative=relative,
         )
         result.seconds = time.perf_counter() - begin
         run.finish(result)
@@ -148,15 +150,6 @@ def scaled_errors(result: RollingOrigin, relative: bool) -> np.ndarray:
     return errors.reshape(-1, errors.shape[2])
 
 
-def around(
-    ahead: np.ndarray, intervals: HorizonErrors, units: np.ndarray, relative: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the intervals around forecasts (n_series, horizon)."""
-    size = np.abs(ahead) if relative else units[:, None]
-    reach = size * intervals.half_widths[: ahead.shape[1]]
-    return ahead - reach, ahead + reach
-
-
 def held_out(
     chosen: str,
     named: dict[str, Entrant],
@@ -182,7 +175,8 @@ def held_out(
     intervals = horizon_intervals(
         scaled_errors(results[chosen], relative), confidence_level=options.confidence_level
     )
-    low, high = around(result.y_pred[:, 0], intervals, result.scales[:, 0], relative)
+    half_widths = intervals.half_widths
+    low, high = around(result.y_pred[:, 0], half_widths, result.scales[:, 0], relative)
     truth = result.y_true[:, 0]
     known = ~np.isnan(truth)
     inside = int(((truth >= low) & (truth <= high) & known).sum())

@@ -16,7 +16,8 @@ from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.whole_file import written
-from gnomon.workbench.forecast.competition import Origins, baseline_name
+from gnomon.workbench.forecast.competition import Origins, baseline_name, weights_of
+from gnomon.workbench.forecast.continued import forecast_table
 from gnomon.workbench.forecast.options import ForecastOptions
 from gnomon.workbench.forecast.series import SeriesSet
 
@@ -153,8 +154,8 @@ class ForecastResult(JobResult):
     intervals : HorizonErrors
         By horizon, in units of `units`.
     forecasts, low, high : ndarray of shape (n_series, horizon)
-    residuals : list of ndarray
-        Errors of the chosen method one step ahead at the origins, for each series.
+    relative : bool
+        Whether the widths of the intervals are shares of the forecast.
     """
 
     series: SeriesSet
@@ -175,6 +176,18 @@ class ForecastResult(JobResult):
     settings: ForecastOptions
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    relative: bool = False
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        """What `predict` needs to go on: weights of the methods, widths of the intervals."""
+        alone = self.chosen != "combination"
+        return {
+            "weights": {self.chosen: 1.0} if alone else weights_of(self.results),
+            "period": self.period,
+            "half widths": self.intervals.half_widths.tolist(),
+            "relative": self.relative,
+        }
 
     @property
     def baseline(self) -> str:
@@ -225,17 +238,7 @@ class ForecastResult(JobResult):
 
     def table(self) -> Table:
         """The forecasts: series, time, forecast, low and high."""
-        horizon = self.settings.horizon
-        columns: dict[str, list[Any]] = {}
-        if self.settings.groups is not None:
-            names = [each.name for each in self.series.series for _ in range(horizon)]
-            columns[self.settings.groups] = names
-        columns[self.settings.time] = [
-            time for each in self.series.series for time in self.series.dates(each, horizon)
-        ]
-        for name, values in (("forecast", self.forecasts), ("low", self.low), ("high", self.high)):
-            columns[name] = values.ravel().tolist()
-        return Table.from_dict(columns)
+        return forecast_table(self.series, self.settings, self.forecasts, self.low, self.high)
 
     def board_table(self) -> Table:
         """The leaderboard in numbers."""
@@ -271,6 +274,7 @@ class ForecastResult(JobResult):
                 "chosen": self.chosen,
                 "model": self.model_name,
                 "beats baseline": self.beats_baseline,
+                "settled": self.settled,
                 "steps": self.series.calendar.name,
                 "season": {"period": self.period, "why": self.season_reason},
                 "leaderboard": {

@@ -210,7 +210,8 @@ def classes_with_rows(seen: Evidence) -> Check | None:
 def enough_rows(seen: Evidence) -> Check:
     """Are there rows enough for the columns?"""
     n, d = len(seen.train), max(len(seen.problem.features), 1)
-    found = f"{n:,} training rows, {n / d:,.0f} per column."
+    share = f"{n / d:,.0f} per column" if n >= d else f"fewer than the {d:,} columns"
+    found = f"{n:,} training rows, {share}."
     limit = f"below {FEW_ROWS} rows or {ROWS_PER_COLUMN} per column"
     if n >= FEW_ROWS and n / d >= ROWS_PER_COLUMN:
         return Check("enough rows", "good", found, n / d, limit)
@@ -228,9 +229,22 @@ def useless_columns(seen: Evidence) -> Check:
     """Are there columns whose shuffling changes nothing?"""
     if seen.chosen == BASELINE:
         return Check("useful columns", "not made", "the baseline looks at no column.")
-    useless = seen.importance.useless()
-    n = len(seen.importance.names)
-    found = f"{len(useless)} of {n} columns can be shuffled without loss"
+    useless, importance = seen.importance.useless(), seen.importance
+    n = len(importance.names)
+    if importance.is_partial:
+        return Check(
+            "useful columns",
+            "not made",
+            f"{n:,} of {importance.n_columns:,} columns were shuffled.",
+        )
+    if len(useless) == n:
+        return Check(
+            "useful columns",
+            "not made",
+            f"{importance.n_rows:,} test rows are too few to show of any single column that it "
+            "matters.",
+        )
+    found = f"of {len(useless)} of {n} columns no use is shown on {importance.n_rows:,} test rows"
     found += f": {', '.join(useless[:6])}{' ...' if len(useless) > 6 else ''}." if useless else "."
     if len(useless) <= n / 2:
         return Check("useful columns", "good", found, len(useless), "more than half")
@@ -240,8 +254,8 @@ def useless_columns(seen: Evidence) -> Check:
         found,
         len(useless),
         "more than half",
-        "Try without them: fewer columns are cheaper to collect and easier to explain. Columns "
-        "that stand in for each other look useless one by one.",
+        "Compare a run without them (--without): fewer columns are cheaper to collect and easier "
+        "to explain. Columns that stand in for each other look useless one by one.",
     )
 
 
@@ -481,7 +495,8 @@ def same_columns(seen: Evidence) -> Check:
         return Check("drift", "not made", what)
     if seen.shift is None:
         return Check("drift", "not made", "all columns are text.")
-    found = f"a classifier tells training from test rows with area {seen.shift.area}."
+    told = f"a classifier tells training from test rows with area {seen.shift.area}"
+    found = f"{told}{seen.shift.some()}."
     if not seen.shift.found or seen.shift.area.value < DRIFT_AREA:
         return Check("drift", "good", found, seen.shift.area.value, f"above {DRIFT_AREA}")
     return Check(

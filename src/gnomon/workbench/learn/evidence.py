@@ -40,7 +40,7 @@ WRONG = {
     "more rows": "More rows would help",
     "calibration": "Probabilities are off",
     "worst group": "A group of rows is predicted worse",
-    "useful columns": "Many columns do not help",
+    "useful columns": "Many columns are not shown to help",
     "correlated columns": "Columns say the same",
     "levels of categories": "Categories with many levels",
     "comparable coefficients": "Coefficients cannot be compared",

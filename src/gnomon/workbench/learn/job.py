@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import (
     CrossValidation,
     Curve,
@@ -71,6 +72,8 @@ from gnomon.workbench.learn.plan import (
     LATEST_TO_COMPARE,
     Plan,
     effort_of,
+    ending_seconds,
+    is_late,
     make_plan,
 )
 from gnomon.workbench.learn.result import LearnResult
@@ -82,10 +85,8 @@ CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
 SAMPLE_ROWS = 2_000
 FEWEST_ASKED = 200
-# what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
-ENDING_SECONDS = 6.0
-SHARE_TO_END = 0.25
 LATEST_CHECK = 0.95  # of the seconds: no long check begins after it
+LITTLE_MORE = 0.05  # of the seconds: the final fit may take so much longer than that of a fold
 # model files are packed, written, and read again to be checked
 BYTES_PER_SECOND = 3e7
 
@@ -266,6 +267,8 @@ class Learning:
 
     def do(self) -> LearnResult:
         with never_repeated():
+            if self.problem.untested:  # the job itself says that these classes only train
+                warnings.filterwarnings("ignore", ".* classes have fewer rows than", GnomonWarning)
             return self._do()
 
     def _do(self) -> LearnResult:
@@ -396,7 +399,7 @@ class Learning:
                 require_time()
 
         def require_time() -> None:
-            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(LATEST_TO_COMPARE):
+            if entrant not in plan.entrants[:ALWAYS] and is_late(self.budget, self.problem):
                 raise OutOfTime
 
         try:
@@ -524,11 +527,15 @@ class Learning:
         size = np.nanmean(scores.scores[MODEL_SIZE.name]) / BYTES_PER_SECOND
         each = scores.fit_seconds / len(scores.folds) + (size if np.isfinite(size) else 0.0)
         affordable = int(fold_rows * left / max(each, 1e-9))
-        return n if affordable >= n else max(affordable, min(fold_rows, n))
+        # the fit of a fold is repeated in any case; what all rows take beyond it may be little
+        further = each * (n / fold_rows - 1)
+        if affordable >= n or further <= LITTLE_MORE * self.budget.seconds:
+            return n
+        return max(affordable, min(fold_rows, n))
 
     def ending(self) -> float:
         """Seconds kept for checks, pictures and the report."""
-        return min(ENDING_SECONDS, SHARE_TO_END * (self.budget.seconds or np.inf))
+        return ending_seconds(self.budget, self.problem)
 
     @property
     def n_test(self) -> int:

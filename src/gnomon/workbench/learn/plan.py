@@ -38,7 +38,12 @@ VERY_MANY = 100_000
 SHARE_TO_TRY = 0.25  # of the seconds left after reading; no trial begins after it
 SHARE_TO_COMPARE = 0.6
 LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
+# what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
+ENDING_SECONDS = 6.0
+SHARE_TO_END = 0.25
+SECONDS_PER_COLUMN = 9e-4  # of the ending; measured on 7,130 columns
 LINEAR = ("logistic regression", "ridge")
+TREES = ("gradient boosting", "random forest", "pruned tree")
 FOLDS = 5
 ALWAYS = 2  # the baseline and the first learner compete in any case
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
@@ -349,6 +354,9 @@ def make_plan(
         return plan
 
     entrants = entrants_at(asked)
+    is_wide = len(problem.features) > len(y)
+    if is_wide:  # trees are slow there and seldom win: they come last
+        entrants = sorted(entrants, key=lambda entrant: entrant.name in TREES)
     if budget.evaluations is not None:
         return within_evaluations(begun, asked, entrants, budget.evaluations)
     if budget.seconds is None:
@@ -356,11 +364,11 @@ def make_plan(
         plan.entrants = entrants
         return plan
     costs = forecasts(entrants, problem, train, y, budget, random_state, tell)
-    limit = SHARE_TO_COMPARE * budget.seconds - budget.spent
+    limit = min(SHARE_TO_COMPARE * budget.seconds, latest(budget, problem)) - budget.spent
     # where trials alone took so long, nothing but the least effort will do
     most = SHARE_UNSEARCHED * limit if len(costs) == len(entrants) else -np.inf
     effort, spared, each = affordable_effort(costs, entrants, problem, len(y), asked, most)
-    taking = admitted(costs, entrants, each, limit, problem)
+    taking = admitted(costs, entrants, each, limit, problem, is_wide)
     left = limit - sum(each[name] for name in taking if name in each)
     searched = affordable_searches(entrants, taking, each, left, len(y), asked)
     if searched is not None:
@@ -374,7 +382,10 @@ def make_plan(
     chosen = entrants_at(effort)
     for entrant in chosen:
         if entrant.name not in taking:
-            plan.left_out[entrant.name] = why_left_out(entrant.name, each, limit, plan.splits.how)
+            taken = sum(each.get(name, 0.0) for name in taking)
+            plan.left_out[entrant.name] = why_left_out(
+                entrant.name, each, limit - taken, plan.splits.how
+            )
     chosen = [entrant for entrant in chosen if entrant.name in taking]
     fits = {entrant.name: search_fits(entrant.learner) for entrant in chosen}
     # from cheap to dear; learners without a forecast come last, as long as there is time
@@ -383,6 +394,24 @@ def make_plan(
         key=lambda e: (e.name != BASELINE, each.get(e.name, np.inf) * fits[e.name]),
     )
     return plan
+
+
+def ending_seconds(budget: Budget, problem: LearningProblem) -> float:
+    """Seconds kept for checks, pictures, the report and the files."""
+    usual = min(ENDING_SECONDS, SHARE_TO_END * (budget.seconds or np.inf))
+    return usual + SECONDS_PER_COLUMN * len(problem.features)
+
+
+def latest(budget: Budget, problem: LearningProblem) -> float:
+    """The second after which no fit of a comparison begins."""
+    if budget.seconds is None:
+        return float("inf")
+    return min(LATEST_TO_COMPARE * budget.seconds, budget.seconds - ending_seconds(budget, problem))
+
+
+def is_late(budget: Budget, problem: LearningProblem) -> bool:
+    """Whether the time for comparing is over."""
+    return budget.spent > latest(budget, problem)
 
 
 def text_decision(names: list[str]) -> tuple[str, str]:
@@ -395,11 +424,14 @@ def text_decision(names: list[str]) -> tuple[str, str]:
     return what, "linear learners take thousands of columns; the others would not end"
 
 
-def why_left_out(name: str, each: dict[str, float], limit: float, how: str) -> str:
-    """Why a learner does not compete."""
+def why_left_out(name: str, each: dict[str, float], left: float, how: str) -> str:
+    """Why a learner does not compete; `left` are the seconds that those who do leave."""
     if name not in each:
         return "the time was up before it could be tried; a larger budget lets it compete"
-    return f"forecast: {each[name]:.1f} s for {how}, of {max(limit, 0):.1f} s for comparing"
+    return (
+        f"forecast: {each[name]:.1f} s for {how}; those of a better first score leave "
+        f"{max(left, 0):.1f} s of the time for comparing"
+    )
 
 
 def admitted(
@@ -408,6 +440,7 @@ def admitted(
     each: dict[str, float],
     limit: float,
     problem: LearningProblem,
+    is_wide: bool = False,
 ) -> list[str]:
     """Learners that fit the seconds together; those of the best first score are taken first.
 
@@ -416,8 +449,10 @@ def admitted(
     sign = -1 if problem.figure.greater_is_better else 1
     scores = {cost.name: sign * cost.score for cost in costs}
     usual = [entrant.name for entrant in entrants]
-    always = [name for name in usual if name in LINEAR] if problem.texts else []
-    always = [BASELINE, *always] if always else usual[:ALWAYS]  # of text linear learners know most
+    # of text, and of more columns than rows, linear learners know most
+    by_lines = bool(problem.texts) or is_wide
+    always = [name for name in usual if name in LINEAR] if by_lines else []
+    always = [BASELINE, *always] if always else usual[:ALWAYS]
 
     def rank(name: str) -> tuple[bool, float]:
         score = scores.get(name, np.inf)
@@ -510,7 +545,8 @@ def forecasts(
     for name in problem.texts:  # texts are split once: the first trial must not pay for all
         tell(f"splitting the texts of {name}")
         shared_counts().of(inputs.column(name).to_pylist())
-    least_left = (1 - SHARE_TO_TRY) * budget.left
+    ending = ending_seconds(budget, problem)
+    least_left = ending + (1 - SHARE_TO_TRY) * (budget.left - ending)
     for entrant in entrants:
         if budget.left < least_left:
             break

@@ -31,6 +31,7 @@ from gnomon.table.codes import (
 from gnomon.table.recode import as_strings
 from gnomon.workbench.analysis.diagnosis import Shift, shift_check
 from gnomon.workbench.base.given import as_table, read_options, split_source
+from gnomon.workbench.base.runs import RECORD, read_record
 from gnomon.workbench.predict.truth import score_on, threshold_of
 
 MODEL = "model.gnomon"
@@ -115,6 +116,8 @@ def predict(
     ----------
     model : fitted estimator, result of `learn`, path of a model file, or path of a run folder
         A run folder also knows the kinds of the columns, and rows to compare the new ones with.
+        The folder of a run of `forecast` goes on with its forecast: the table has all values up to
+        now, and the predictions are the steps after them.
     table : Table, data frame, array of shape (n, d), or path of a file
         The columns of an array are x0, x1, and so on.
     undecided : float, default=None
@@ -135,6 +138,8 @@ def predict(
     >>> said.table.to_dict()["prediction"]
     ['setosa', 'setosa', 'setosa']
     """
+    if is_path(model) and job_of(Path(model)) == "forecast":
+        return next_forecast(Path(model), table)
     folder = run_folder_of(model)
     fitted = load(folder / MODEL if folder else model) if is_path(model) else model
     fitted = getattr(fitted, "model", fitted)  # a result of `learn` holds its model
@@ -161,6 +166,22 @@ def predict(
     found.score = score_on(folder, fitted, rows, inputs, notes)
     found.table = with_decisions(found.table, folder)
     return found
+
+
+def job_of(folder: Path) -> str | None:
+    """The job whose run a folder holds; None where it holds none."""
+    if not (folder / RECORD).exists():
+        return None
+    return str(read_record(folder)["job"])
+
+
+def next_forecast(folder: Path, table: Any) -> Predictions:
+    """The forecast of a run, continued after the values of a table."""
+    from gnomon.workbench.forecast.continued import continued
+
+    rows = read_as_learnt(table, None) if is_path(table) else as_table(table)
+    forecasts, notes = continued(folder, rows)
+    return Predictions(forecasts, rows, np.zeros(0, dtype=int), notes)
 
 
 def saved(model: Any) -> tuple[Any, Table]:
