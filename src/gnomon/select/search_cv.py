@@ -25,6 +25,7 @@ from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
+from gnomon.engine.threads import joblib_elsewhere
 
 TEXTS = "002 Model selection · 004 3.2"
 
@@ -52,7 +53,8 @@ class OverSearch(OverScikitLearn):
         rows, changed, of_table = self._taken(X, given, more=False)
         self._given = {}
         try:
-            result = fit(rows, **changed)
+            with joblib_elsewhere():
+                result = fit(rows, **changed)
         finally:
             del self._given
         self.__dict__.update(of_table)

@@ -35,6 +35,7 @@ from gnomon.workbench.sign.command import sign
 from gnomon.workbench.topics.command import TopicsCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
 from gnomon.workbench.web.command import open_in_browser
+from gnomon.workbench.workers.command import workers
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -82,6 +83,7 @@ for each in JOB_COMMANDS:
 for other in OTHERS:
     app.command()(other)
 app.command("open")(open_in_browser)
+app.add_typer(workers, name="workers")
 
 
 @app.callback()
