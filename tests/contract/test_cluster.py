@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
 from functools import partial
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,7 +35,15 @@ pytestmark = pytest.mark.covers("cluster-dask")
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def by_value():
+    """Workers get the functions of this module as they are, and need not import its imports."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(scope="module")
+def cluster(by_value):
     with local(2, memory="2GB") as found:
         yield found
 
@@ -309,7 +319,7 @@ def test_twenty_killed_workers_leave_twenty_right_answers(cluster, numbers, smal
 
 
 @pytest.mark.slow
-def test_a_worker_that_stands_still_does_not_stall_the_fit(numbers, small_blocks):
+def test_a_worker_that_stands_still_does_not_stall_the_fit(by_value, numbers, small_blocks):
     X, y = numbers
     expected = add_up(products, ArraySource(X, y))
     with local(2) as cluster:
@@ -333,7 +343,7 @@ def greedy(chunk):
 
 
 @pytest.mark.slow
-def test_a_worker_out_of_memory_is_told_with_figure_and_remedy(numbers, small_blocks):
+def test_a_worker_out_of_memory_is_told_with_figure_and_remedy(by_value, numbers, small_blocks):
     X, y = numbers
     with (
         local(1, memory="900MB") as cluster,
@@ -344,7 +354,7 @@ def test_a_worker_out_of_memory_is_told_with_figure_and_remedy(numbers, small_bl
 
 
 @pytest.mark.slow
-def test_a_killed_scheduler_is_told_with_what_to_do(numbers, small_blocks):
+def test_a_killed_scheduler_is_told_with_what_to_do(by_value, numbers, small_blocks):
     X, y = numbers
     cluster = local(1)
     threading.Timer(0.5, cluster.processes.close).start()
