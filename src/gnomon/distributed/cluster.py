@@ -8,6 +8,7 @@ trees) are tasks of their own.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import warnings
 import weakref
@@ -103,6 +104,7 @@ def local(n: int = 2, *, memory: int | str | None = None, port: int = 0) -> Clus
         memory_limit="auto" if memory is None else to_bytes(memory),
         scheduler_port=port,
         dashboard_address=None,
+        silence_logs=logging.CRITICAL,  # lost workers are told where they matter
     )
     client = distributed.Client(processes, set_as_default=False)
     cluster = Cluster(client)

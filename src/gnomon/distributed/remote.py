@@ -44,7 +44,8 @@ def versions() -> dict[str, str]:
     }
 
 
-class Packed(NamedTuple):
+@dataclass(frozen=True)
+class Packed:
     """A function on its way to workers: pickled, large arrays beside it so that none is copied."""
 
     version: str
