@@ -162,7 +162,8 @@ class Cluster:
         self.client = client
         self.address: str = client.scheduler_info(n_workers=0)["address"]
         self._owned: list[Any] = []
-        self._tasks = Tasks(client, self.address)
+        limits = [each.memory_limit for each in self.workers()]
+        self._tasks = Tasks(client, self.address, min(limits, default=None))
         self._holder = Holder(client, self._tasks)
         self._holdings: dict[int, Holding | None] = {}
         self._tables: dict[int, ScanTables] = {}

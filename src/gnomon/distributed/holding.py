@@ -31,7 +31,7 @@ from gnomon.table.scan import Scan
 
 # Parts for each thread of the workers: a slow worker then keeps a small share of the rows.
 PARTS_PER_THREAD = 4
-LARGEST_PART = 2**27
+LARGEST_PART = 2**29
 # Of a worker's memory, what rows may fill: Dask writes to disk from there on.
 SHARE_FOR_ROWS = 0.6
 
@@ -114,6 +114,7 @@ class Holder:
 
     def workers(self) -> dict[str, int]:
         """Threads of each worker, by address."""
+        self.tasks.require_scheduler()
         return dict(sorted(self.client.nthreads().items()))
 
     def hold(self, source: Source, together: int, tables: ScanTables | None) -> Holding | None:
@@ -134,7 +135,8 @@ class Holder:
 
     def _n_parts(self, n_bytes: int) -> int:
         threads = sum(self.workers().values()) or 1
-        return max(PARTS_PER_THREAD * threads, -(-n_bytes // LARGEST_PART))
+        rounds = max(PARTS_PER_THREAD, -(-n_bytes // (LARGEST_PART * threads)))
+        return rounds * threads
 
     def _require_room(self, source: Source) -> None:
         info = self.client.scheduler_info(n_workers=-1)["workers"]

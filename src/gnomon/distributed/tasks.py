@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gnomon.distributed.errors import no_workers, scheduler_gone, worker_died
+from gnomon.engine.errors import MemoryLimitError
 
 LOOK_EVERY = 0.2
 # A task is slow from so many times the median, and not before so many seconds.
 SLOW, SLOW_SECONDS = 5.0, 3.0
-MOST_ATTEMPTS = 30
+# Workers that may die under one task before it is taken to be the reason.
+MOST_LOSSES = 5
 WAIT_FOR_WORKERS = 60.0
 
 
@@ -50,7 +52,7 @@ class _Open:
     task: Task
     futures: list[Any] = field(default_factory=list)
     begun: float = 0.0
-    attempts: int = 0
+    losses: int = 0
     doubled: bool = False
 
 
@@ -61,11 +63,14 @@ class Tasks:
     ----------
     client : dask.distributed.Client
     address : str
+    memory_limit : int or None
+        Bytes that a worker may use.
     """
 
-    def __init__(self, client: Any, address: str):
+    def __init__(self, client: Any, address: str, memory_limit: int | None = None):
         self.client = client
         self.address = address
+        self.memory_limit = memory_limit
 
     def results(self, tasks: Iterable[Task], ahead: int) -> Iterator[tuple[int, Any]]:
         """``(number, result)`` in the order in which they are ready."""
@@ -97,18 +102,18 @@ class Tasks:
                 self._drop(each)
 
     def _send(self, each: _Open, arrived: Any, avoid: tuple[str, ...] = ()) -> None:
-        each.attempts += 1
         each.begun = time.monotonic()
         number = each.task.number
-        try:
-            future = each.task.submit(avoid)
-        except lost_errors() as error:
-            self._require_scheduler(error)
-            if each.attempts > MOST_ATTEMPTS:
-                raise
-            time.sleep(LOOK_EVERY)
-            self._send(each, arrived, avoid)
-            return
+        while True:
+            try:
+                future = each.task.submit(avoid)
+                break
+            except (*lost_errors(), TimeoutError) as error:  # no worker is there, for now
+                self.require_scheduler(error)
+                waited = time.monotonic() - each.begun
+                if waited > WAIT_FOR_WORKERS:
+                    raise no_workers(self.address, waited) from error
+                time.sleep(LOOK_EVERY)
         each.futures.append(future)
         future.add_done_callback(lambda _: arrived.put(number))
 
@@ -156,17 +161,19 @@ class Tasks:
                 continue
             error = future.exception()
             if isinstance(error, KilledWorker):
-                limit = getattr(error.last_worker, "memory_limit", None)
-                raise worker_died(each.task.about, each.task.n_bytes, limit) from error
+                raise self._died(each.task) from error
             if not isinstance(error, lost_errors()):
                 raise error
-        self._require_scheduler(None)
-        if each.attempts > MOST_ATTEMPTS:
-            raise worker_died(each.task.about, each.task.n_bytes, None)
+        self.require_scheduler()
+        each.losses += 1
+        if each.losses > MOST_LOSSES:
+            raise self._died(each.task)
         self._drop(each)
         each.futures, each.doubled = [], False
-        time.sleep(0.05 * min(each.attempts, 20))
         self._send(each, arrived)
+
+    def _died(self, task: Task) -> MemoryLimitError:
+        return worker_died(task.about, task.n_bytes, self.memory_limit)
 
     def _hurry(self, open_: dict[int, _Open], durations: list[float], arrived: Any) -> None:
         """Send a slow task to another worker too, where one has nothing to do."""
@@ -193,11 +200,12 @@ class Tasks:
                 future.cancel(force=True)
 
     def _require_cluster(self, waited: float) -> None:
-        self._require_scheduler(None)
+        self.require_scheduler()
         if waited > WAIT_FOR_WORKERS and not self.client.nthreads():
             raise no_workers(self.address, waited)
 
-    def _require_scheduler(self, error: BaseException | None) -> None:
+    def require_scheduler(self, error: BaseException | None = None) -> None:
+        """Raise where the scheduler is gone."""
         if self.client.status != "running":
             raise scheduler_gone(self.address) from error
 
