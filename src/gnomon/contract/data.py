@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.sums import ArraySource, Chunk, Source, read_only_ones, rows_per_chunk
+from gnomon.engine.sums import (
+    ArraySource,
+    Chunk,
+    Source,
+    as_float_rows,
+    read_only_ones,
+    rows_per_chunk,
+)
 from gnomon.table.encode import Columns
 
 
@@ -127,7 +134,11 @@ class ScanSource:
 
     def pieces(self) -> Iterator[Piece]:
         """Encoded rows, target and weights, rows of weight zero left out."""
-        for table in self.scan.chunks():
+        return self.encoded(self.scan.chunks())
+
+    def encoded(self, tables: Iterable[Any]) -> Iterator[Piece]:
+        """The same for some tables of the scan, wherever they are read."""
+        for table in tables:
             rows = self.encoder.transform(table)
             self.check(rows)
             yield self.kept(rows, self.target.encode(table), self.weights_of(table))
@@ -145,6 +156,48 @@ class ScanSource:
             return rows, y, weights
         kept = weights > 0
         return rows[kept], None if y is None else y[kept], weights[kept]
+
+
+@dataclass
+class LazySource:
+    """Rows of an array that is computed piece by piece, such as one of Dask.
+
+    Attributes
+    ----------
+    array : object of shape (n_rows, n_columns)
+        A slice of it becomes an array by ``np.asarray``.
+    y, weights : ndarray or None
+    check : callable
+        Raises where rows cannot be computed with.
+    """
+
+    array: Any
+    y: np.ndarray | None
+    weights: np.ndarray | None
+    check: Callable[[np.ndarray], None]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.array.shape[1])
+
+    @property
+    def weighted(self) -> bool:
+        return self.weights is not None
+
+    def chunks(self) -> Iterator[Chunk]:
+        size = rows_per_chunk(self.n_columns)
+        ones = read_only_ones(min(size, self.n_rows))
+        for number, start in enumerate(range(0, self.n_rows, size)):
+            stop = min(start + size, self.n_rows)
+            rows = as_float_rows(np.asarray(self.array[start:stop]))
+            self.check(rows)
+            y = None if self.y is None else self.y[start:stop]
+            weights = ones[: len(rows)] if self.weights is None else self.weights[start:stop]
+            yield Chunk(number, start, stop, rows, y, weights, self.weighted)
 
 
 Piece = tuple[Any, ...]  # rows, target or None, weights or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +21,8 @@ class Settings:
     n_jobs : int or None
         Threads where an estimator does not say; None means one per processor.
     executor : object or None
-        What runs the chunks of a `SumLearner`; None means threads. See
-        `gnomon.engine.sums.Executor`.
+        What sums chunks of rows and runs independent fits; None means threads. See
+        `gnomon.engine.sums.Executor` and `gnomon.distributed`.
     """
 
     memory_limit: int | None = None
@@ -41,8 +42,9 @@ class config:  # a verb to its users: config(...) changes settings, `with config
         Bytes, or text such as ``"500MB"`` or ``"4GB"``; None for the default share.
     n_jobs : int or None
         Threads for estimators whose own ``n_jobs`` is None.
-    executor : Executor or None
-        Where chunks of rows are summed; None for threads of this process.
+    executor : Executor, dask.distributed.Client, str or None
+        Where chunks of rows are summed and independent fits run: what `gnomon.distributed.connect`
+        gives, a client of Dask, or the address of its scheduler; None for threads of this process.
 
     Examples
     --------
@@ -62,6 +64,10 @@ class config:  # a verb to its users: config(...) changes settings, `with config
             )
         if changes.get("memory_limit") is not None:
             changes["memory_limit"] = to_bytes(changes["memory_limit"])
+        if _is_of_dask(changes.get("executor")):
+            # named, not imported: the engine knows nothing above it
+            distributed = importlib.import_module("gnomon.distributed")
+            changes["executor"] = distributed.connect(changes["executor"])
         self._before = _settings
         _settings = replace(_settings, **changes)
 
@@ -71,6 +77,11 @@ class config:  # a verb to its users: config(...) changes settings, `with config
     def __exit__(self, *error: Any) -> None:
         global _settings
         _settings = self._before
+
+
+def _is_of_dask(executor: Any) -> bool:
+    """Whether this is an address or a client of Dask, which `gnomon.distributed` makes one of."""
+    return isinstance(executor, str) or type(executor).__module__.split(".")[0] == "distributed"
 
 
 def settings() -> Settings:

@@ -1,9 +1,10 @@
 """Sums over chunks of rows: the one thing that the engine does for most learners.
 
 A learner gives a pure function of a chunk that returns a tuple of numbers and arrays; the engine
-calls it for every chunk and adds the results *in the order of the chunks*. Chunk borders depend on
-the shape of the data only. So the total has the same bits for any number of threads, workers or
-machines.
+calls it for every chunk and adds the results in a fixed order: those of the chunks of a block one
+after the other, then the totals of the blocks. The borders of chunks and blocks depend on the shape
+of the data only. So the total has the same bits for any number of threads, workers or machines, and
+a machine that holds whole blocks sends one total for each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +23,9 @@ from gnomon.engine.threads import Pace, in_order, one_blas_thread
 
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
+# A block has at least so many chunks, and so many rows for each column: then a sum of products of
+# all columns has less than a hundredth of the block's numbers.
+BLOCK_CHUNKS, BLOCK_ROWS = 16, 128
 
 Sums = Any  # a tuple of floats and arrays, plain or named
 
@@ -78,11 +83,37 @@ class Executor(Protocol):
     ) -> Iterable[tuple[int, Sums]]: ...
 
 
+@runtime_checkable
+class Cluster(Protocol):
+    """An executor that holds the rows where it computes, and computes independent items."""
+
+    def block_totals(
+        self, function: Callable[[Chunk], Sums], source: Source, together: int
+    ) -> tuple[int, Iterable[tuple[int, Sums]]] | None:
+        """How many blocks of ``together`` chunks there are, and their (number, total) pairs in
+        whatever order they are ready; None where the rows are too few to be sent away."""
+
+    def in_order(
+        self, function: Callable[[Any], Any], items: Iterable[Any]
+    ) -> Iterable[Any] | None:
+        """``function(item)`` in the order of items; None where it cannot be sent away."""
+
+    def look_through(self, scan: Any, look: Callable[[Any], Any]) -> Any:
+        """``look`` after it was called with every table of the scan, in order; None where the
+        scan cannot be read in parts."""
+
+
 @functools.cache
 def rows_per_chunk(n_columns: int) -> int:
     """Rows in a chunk: about a megabyte of numbers, which stays in a processor's cache."""
     rows = CHUNK_CELLS // max(n_columns, 1)
     return int(2 ** np.floor(np.log2(np.clip(rows, FEWEST_ROWS, MOST_ROWS))))
+
+
+def chunks_per_block(n_columns: int) -> int:
+    """Chunks whose sums are added to one total before it is added to those of other blocks."""
+    rows = rows_per_chunk(n_columns)
+    return max(BLOCK_CHUNKS, -(-BLOCK_ROWS * n_columns // rows))
 
 
 @dataclass
@@ -171,17 +202,25 @@ def add_up(
     total : tuple of the same type
     """
     executor = settings().executor
+    together = chunks_per_block(source.n_columns)
+    if isinstance(executor, Cluster):
+        found = executor.block_totals(function, source, together)
+        if found is not None:
+            n_blocks, totals = found
+            return joined(_sorted_by_number(totals, _Sent.whole(n_blocks)))
+        executor = None
     if executor is None:
         # rows that must be read first are better read while others are summed
         if not isinstance(source, ArraySource):
-            return _add(in_order(function, source.chunks(), n_jobs))
+            return _add(in_order(function, source.chunks(), n_jobs), together)
         if source.in_one:
-            return _add([_on_one_blas_thread(function, chunk) for chunk in source.chunks()])
+            return _add([_on_one_blas_thread(function, chunk) for chunk in source.chunks()], 1)
         pace = source.pace_of(function) if seconds is None else Pace(seconds)
-        return _add(in_order(function, source.chunks(), n_jobs, short=True, pace=pace))
+        parts = in_order(function, source.chunks(), n_jobs, short=True, pace=pace)
+        return _add(parts, together)
     sent = _Sent(source.chunks())
     alone = functools.partial(_on_one_blas_thread, function)
-    return _add(_sorted_by_number(executor.run(alone, sent), sent))
+    return _add(_sorted_by_number(executor.run(alone, sent), sent), together)
 
 
 def _on_one_blas_thread(function: Callable[[Chunk], Sums], chunk: Chunk) -> Sums:
@@ -191,11 +230,32 @@ def _on_one_blas_thread(function: Callable[[Chunk], Sums], chunk: Chunk) -> Sums
         return function(chunk)
 
 
-def _add(parts: Iterable[Sums]) -> Sums:
+def _add(parts: Iterable[Sums], together: int) -> Sums:
+    """The total of the sums of chunks: of each block of ``together`` chunks, then of the blocks."""
+    return joined(totals_of_blocks(parts, together))
+
+
+def totals_of_blocks(parts: Iterable[Sums], together: int) -> Iterator[Sums]:
+    """The total of each block of ``together`` consecutive chunks."""
+    parts = iter(parts)
+    while (total := _added(islice(parts, together))) is not None:
+        yield total
+
+
+def joined(totals: Iterable[Sums]) -> Sums:
+    """The total of the blocks, added in their order."""
+    total = _added(totals)
+    if total is None:
+        raise ValueError("there are no rows to sum over")
+    return total
+
+
+def _added(parts: Iterable[Sums]) -> Sums | None:
+    """The sum, entry by entry, in the order given; None of nothing."""
     parts = iter(parts)
     first = next(parts, None)
     if first is None:
-        raise ValueError("there are no rows to sum over")
+        return None
     make = type(first) if hasattr(first, "_fields") else None
     total = [np.array(entry, dtype=np.float64) for entry in first]
     del first  # frees its memory, and that of later parts, while the next ones are summed
@@ -222,6 +282,13 @@ class _Sent:
         self.chunks = iter(chunks)
         self.count = 0
         self.ended = False
+
+    @classmethod
+    def whole(cls, count: int) -> _Sent:
+        """So many, all of them sent."""
+        sent = cls(())
+        sent.count, sent.ended = count, True
+        return sent
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in self.chunks:

@@ -143,6 +143,7 @@ def in_order(
     *,
     short: bool = False,
     pace: Pace | None = None,
+    anywhere: bool = False,
 ) -> Generator[Result]:
     """Yield ``function(item)`` in the order of items, computed on threads a few items ahead.
 
@@ -158,7 +159,15 @@ def in_order(
         calling thread, and shows how many are worth sharing; they are read and done in rounds.
     pace : Pace, default=None
         How long short items took when they were last done: the first is then shared too.
+    anywhere : bool, default=False
+        The function keeps nothing and changes nothing but its result, so that the workers of a
+        cluster (``gnomon.config(executor=...)``) may compute it, each from a copy.
     """
+    if anywhere and computed_elsewhere():
+        found = settings().executor.in_order(function, items := list(items))
+        if found is not None:
+            yield from found
+            return
     items = iter(items)
     with one_blas_thread():
         if short:
@@ -184,6 +193,18 @@ def in_order(
                 for future in ahead:
                     future.cancel()
                 wait(ahead)
+
+
+def computed_elsewhere() -> bool:
+    """Whether independent items go to a cluster: not from inside an engine thread."""
+    inside = getattr(_inside, "engine_thread", False)
+    return hasattr(settings().executor, "in_order") and not inside
+
+
+def joblib_elsewhere() -> contextlib.AbstractContextManager[Any]:
+    """Inside, parallel loops of scikit-learn's own run on the cluster, where there is one."""
+    backend = getattr(settings().executor, "for_joblib", None)
+    return contextlib.nullcontext() if backend is None else backend()
 
 
 def _in_rounds(
@@ -334,7 +355,7 @@ class Crew:
                 except Exception as error:
                     errors.append((place, error))
 
-        with _engine_thread():
+        with engine_thread():
             self.shares(job)
         if errors:  # all items before a failed one were begun, so the first failure is known
             raise min(errors, key=lambda each: each[0])[1]
@@ -342,7 +363,7 @@ class Crew:
 
 
 @contextlib.contextmanager
-def _engine_thread() -> Iterator[None]:
+def engine_thread() -> Iterator[None]:
     """The calling thread is one of the engine's for a while: what it calls starts no others."""
     outer = getattr(_inside, "engine_thread", False)
     _inside.engine_thread = True

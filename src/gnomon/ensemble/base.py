@@ -254,7 +254,7 @@ class Ensemble(_BaseComposition):
         """
         jobs = list(jobs)
         course = self._course("member", len(jobs))
-        fitted = in_order(fit, jobs, self.n_jobs)
+        fitted = in_order(fit, jobs, self.n_jobs, anywhere=True)
         members: list = []
         for _ in course:
             members.append(next(fitted))

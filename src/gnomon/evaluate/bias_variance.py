@@ -138,7 +138,7 @@ def bias_variance(
         drawn = oracle.sample(n, np.random.default_rng([random_state, 1, k]))
         return np.asarray(seeded(estimator, random_state, k).fit(drawn.X, drawn.y).predict(test.X))
 
-    said = np.stack(list(in_order(predictions, range(n_sets), n_jobs)))
+    said = np.stack(list(in_order(predictions, range(n_sets), n_jobs, anywhere=True)))
     if classes:
         return _of_classes(said, np.asarray(oracle.proba(test.X)), test.X, True, confidence_level)
     noise = np.full(n_test, float(oracle.noise) ** 2)
@@ -215,7 +215,7 @@ def bias_variance_of(
         fitted = seeded(estimator, random_state, k).fit(take_rows(problem.X, bag), problem.y[bag])
         return np.asarray(fitted.predict(test_rows))
 
-    said = np.stack(list(in_order(predictions, range(n_sets), n_jobs)))
+    said = np.stack(list(in_order(predictions, range(n_sets), n_jobs, anywhere=True)))
     if is_classifier(estimator):
         classes, codes = np.unique(np.concatenate([test_y, said.ravel()]), return_inverse=True)
         truth = np.eye(len(classes))[codes[: len(test_y)]]

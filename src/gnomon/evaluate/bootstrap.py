@@ -289,7 +289,7 @@ def bootstrap(
 
     parts = []
     with told(progress, "draws") as tell:
-        for start, part in zip(starts, in_order(block, zip(starts, seeds), n_jobs)):
+        for start, part in zip(starts, in_order(block, zip(starts, seeds), n_jobs, anywhere=True)):
             parts.append(part)
             tell(min(start + DRAWS_AT_ONCE, n_resamples), n_resamples)
     estimate = _single(take(np.arange(n)[None])[0])
@@ -381,7 +381,7 @@ def bootstrap_predictions(
 
     draws = []
     with told(progress, "refits") as tell:
-        for done, part in enumerate(in_order(refit, range(n_resamples), n_jobs)):
+        for done, part in enumerate(in_order(refit, range(n_resamples), n_jobs, anywhere=True)):
             draws.append(part)
             tell(done + 1, n_resamples)
     estimate = predict(np.arange(n), 0)
@@ -430,7 +430,7 @@ def monte_carlo_error_bars(
     def once(seed) -> np.ndarray:
         return np.asarray(estimate(simulate(np.random.default_rng(seed))), dtype=float)
 
-    draws = np.stack(list(in_order(once, seeds, n_jobs)))
+    draws = np.stack(list(in_order(once, seeds, n_jobs, anywhere=True)))
     mean = _single(draws.mean(axis=0))
     return Bootstrap(mean, draws, n_simulations, None, confidence_level, "percentile")
 

@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from gnomon.contract.estimate import Estimate, checked_weights
 from gnomon.engine.errors import DataError
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import computed_elsewhere, in_order
 from gnomon.evaluate.fold_warnings import in_fold, said_once
 from gnomon.evaluate.intake import label_column, number_block
 from gnomon.evaluate.measures import Measure, Said, is_named
@@ -359,15 +359,20 @@ def run_folds(
     folds = [kept_fold(work, number, store) for number in range(len(splits))]
     open_ = [number for number, fold in enumerate(folds) if fold is None]
 
+    # a worker elsewhere does not write to the folder: what it gives is written here
+    there = None if computed_elsewhere() else store
+
     def run(number: int) -> Fold:
         with in_fold(number):
-            return new_fold(work, number, splits[number], store)
+            return new_fold(work, number, splits[number], there)
 
     with said_once(n_told), told(progress, name) as tell:
         done = len(splits) - len(open_)
         told_of = done * n_told // len(splits)
         tell(told_of, n_told)
-        for number, fold in zip(open_, in_order(run, open_, n_jobs)):
+        for number, fold in zip(open_, in_order(run, open_, n_jobs, anywhere=True)):
+            if there is None and store is not None:
+                store.write(number, *_to_folder(fold, work.problem))
             folds[number] = fold
             done += 1
             if done * n_told // len(splits) > told_of:

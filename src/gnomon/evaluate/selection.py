@@ -574,7 +574,9 @@ def label_permutation_test(
 
     values = []
     with told(progress, "shuffles") as tell:
-        for done, value in enumerate(in_order(score, range(n_permutations + 1), n_jobs)):
+        for done, value in enumerate(
+            in_order(score, range(n_permutations + 1), n_jobs, anywhere=True)
+        ):
             values.append(value)
             tell(done, n_permutations)
     scores = np.array(values)

@@ -92,7 +92,9 @@ def misspecification_study(
     by_row = excess(np.asarray(best.predict(rows)))
     approximation = float(by_row.mean())
     jobs = [(n, repeat) for n in counts for repeat in range(n_repeats)]
-    fits = np.array(list(in_order(of_fit, jobs, n_jobs))).reshape(len(counts), n_repeats)
+    fits = np.array(list(in_order(of_fit, jobs, n_jobs, anywhere=True))).reshape(
+        len(counts), n_repeats
+    )
     error = float(by_row.std(ddof=1) / np.sqrt(n_test))
     half = quantile * error
     floor = Estimate(

@@ -352,16 +352,17 @@ def sample_chains(
         part = walkers[chain].advance(n_draws * thin, generators[chain])
         kept = slice(thin - 1, None, thin)
         share = part.accepted / max(len(part.draws), 1)
-        return part.draws[kept], part.log_density[kept], share
+        return part.draws[kept], part.log_density[kept], share, walkers[chain]
 
     found = []
     with told(progress, "chains") as tell:
-        for each in in_order(run, range(m), n_jobs):
+        for each in in_order(run, range(m), n_jobs, anywhere=True):
             found.append(each)
             tell(len(found), m)
-    draws, logs, acceptance = (np.array(part) for part in zip(*found))
+    *numbers, walkers = zip(*found)  # a chain that ran elsewhere goes on from there
+    draws, logs, acceptance = map(np.array, numbers)
     names = known.labels if known is not None else tuple(f"x{j}" for j in range(d))
-    chains = Chains(draws, logs, acceptance, names, n_warmup, thin, walkers)
+    chains = Chains(draws, logs, acceptance, names, n_warmup, thin, list(walkers))
     _warn_unless_mixed(chains)
     return chains
 
@@ -395,10 +396,12 @@ def continued(
     def run(chain: int):
         part = chains.walkers[chain].advance(n_draws * chains.thin, generators[chain])
         kept = slice(chains.thin - 1, None, chains.thin)
-        return part.draws[kept], part.log_density[kept], part.accepted / len(part.draws)
+        share = part.accepted / len(part.draws)
+        return part.draws[kept], part.log_density[kept], share, chains.walkers[chain]
 
-    found = list(in_order(run, range(len(chains.walkers)), n_jobs))
-    draws, logs, acceptance = (np.array(part) for part in zip(*found))
+    found = list(in_order(run, range(len(chains.walkers)), n_jobs, anywhere=True))
+    *numbers, walkers = zip(*found)
+    draws, logs, acceptance = map(np.array, numbers)
     before = chains.draws.shape[1]
     longer = Chains(
         np.concatenate([chains.draws, draws], axis=1),
@@ -407,7 +410,7 @@ def continued(
         chains.names,
         chains.n_warmup,
         chains.thin,
-        chains.walkers,
+        list(walkers),
     )
     _warn_unless_mixed(longer)
     return longer

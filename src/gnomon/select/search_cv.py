@@ -28,6 +28,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
+from gnomon.engine.threads import joblib_elsewhere
 
 TEXTS = "002 Model selection · 004 3.2"
 
@@ -80,7 +81,8 @@ class OverSearch(OverScikitLearn):
         rows, changed, self._of_the_table = self._taken(X, given, more=False)
         self._given = {}
         try:
-            return fit(rows, **changed)
+            with joblib_elsewhere():
+                return fit(rows, **changed)
         finally:
             self.__dict__.update(self._of_the_table)
             del self._given, self._of_the_table

@@ -10,8 +10,12 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import closing
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -39,6 +43,8 @@ SAMPLE_ROWS = 1000
 BAD_LINES_SHOWN = 5
 _BLANK_LINES = re.compile(rb"(?<=\n)\n")
 SEARCH_AFTER_FIRST = 100_000
+ROW_BLOCK = 1 << 16
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Unexplained(ReadError):
@@ -222,6 +228,62 @@ class DelimitedFile:
             return _Rewritten(self)
         return _Utf8(self)
 
+    def ranges(self, n: int, each: Each = map) -> list[tuple[int, int]] | None:
+        """About n ranges of bytes that hold whole rows; None where rows have no plain ends.
+
+        A line end inside quotes ends no row. Whether a byte is inside quotes is known from the
+        number of quotes before it, which is counted range by range.
+
+        Parameters
+        ----------
+        n : int
+        each : callable
+            ``each(function, items)`` gives ``function(item)`` for all items, in order; a cluster
+            counts quotes where the ranges will be read.
+        """
+        dialect, size = self.dialect, self.source.plain_size()
+        plain = dialect.encoding in ("utf-8", "ascii") and dialect.escape is None
+        if size is None or not plain or dialect.needs_rewriting:
+            return None
+        start = length_of_mark(self.source.head(4), dialect.encoding) + self.body_start
+        borders = [start + (size - start) * part // n for part in range(n + 1)]
+        inside = [False] * n
+        if dialect.quote:
+            count = partial(quotes_within, self.source, dialect.quote.encode())
+            counts = list(each(count, list(pairwise(borders))))
+            inside = [sum(counts[:part]) % 2 == 1 for part in range(n)]
+        found = [start]
+        for border, quoted in zip(borders[1:-1], inside[1:]):
+            found.append(max(self._row_end(border, quoted), found[-1]))
+        found.append(size)
+        return [(a, b) for a, b in pairwise(found) if a < b]
+
+    def _row_end(self, place: int, quoted: bool) -> int:
+        """The first byte after the row that holds this place."""
+        quote = (self.dialect.quote or "").encode()
+        with self.source.open() as raw:
+            raw.seek(place)
+            while block := self.source.take(raw, ROW_BLOCK):
+                begin = 0
+                while (end := block.find(b"\n", begin)) >= 0:
+                    if quote and block.count(quote, begin, end) % 2:
+                        quoted = not quoted
+                    if not quoted:
+                        return place + end + 1
+                    begin = end + 1
+                if quote and block.count(quote, begin) % 2:
+                    quoted = not quoted
+                place += len(block)
+        return place
+
+    def within(self, start: int, stop: int) -> DelimitedFile:
+        """The rows in a range of bytes as a file of its own, without a header."""
+        part = copy(self)
+        part.source = self.source.within(start, stop)
+        part.body_start = 0
+        part.dialect = replace(self.dialect, header=False, skip_rows=0)
+        return part
+
     def text_lines(self) -> Iterator[str]:
         """The decoded lines with their ends; damage is a clear error."""
         with self.source.open() as raw:
@@ -327,6 +389,12 @@ class DelimitedFile:
                 if written not in markers and not _fits(written, wanted):
                     return misfit(written, name, wanted).at(file=self.file, line=record.line)
         return None
+
+
+def quotes_within(source: ByteSource, quote: bytes, span: tuple[int, int]) -> int:
+    """Quotes in a range of bytes."""
+    with source.within(*span).open() as raw:
+        return sum(block.count(quote) for block in iter(lambda: raw.read(BLOCK), b""))
 
 
 def _hints(options: dict[str, Any], file: str) -> Hints:

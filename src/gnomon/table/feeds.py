@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from copy import copy
+from itertools import pairwise
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -16,9 +18,9 @@ import pyarrow.json as pajson
 
 from gnomon.table import sql
 from gnomon.table.columnar import damaged, open_arrow, stored_schema
-from gnomon.table.delimited import DelimitedFile, Unexplained, native_types
+from gnomon.table.delimited import DelimitedFile, Each, Unexplained, native_types
 from gnomon.table.errors import ReadError
-from gnomon.table.frames import REFUSALS, arrow_of_rows
+from gnomon.table.frames import REFUSALS, arrow_of, arrow_of_rows
 from gnomon.table.inference import Hints
 from gnomon.table.json_objects import (
     is_one_object_of_columns,
@@ -59,6 +61,10 @@ class Feed(Protocol):
     def known_rows(self) -> int | None:
         """The number of rows, where it is known without a pass."""
 
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """About n feeds of consecutive rows, all rows together, that can be sent elsewhere and
+        read there (`pieces`); None where it cannot be read in parts."""
+
 
 class FileFeed:
     """What feeds from files have in common: they notice when the file changes."""
@@ -85,6 +91,9 @@ class FileFeed:
             )
 
     def known_rows(self) -> int | None:
+        return None
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
         return None
 
 
@@ -129,6 +138,18 @@ class DelimitedFeed(FileFeed):
                 raise self._located(error, start) from None
             start += len(batch)
 
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """Ranges of bytes that end at the ends of rows; None for dialects that have no such."""
+        ranges = self.file.ranges(n, each)
+        if ranges is None:
+            return None
+        parts = []
+        for start, stop in ranges:
+            part = copy(self)
+            part.file = self.file.within(start, stop)
+            parts.append(part)
+        return parts
+
     def _located(self, error: ReadError, start: int) -> ReadError:
         if error.row is None:
             return error.at(file=self.name)
@@ -158,10 +179,31 @@ class ParquetFeed(FileFeed):
                 raise damaged(self.source, error) from error
             yield file
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, as the file has them."""
+        return list(self._arrow_schema.names)
+
+    groups: range | None = None  # the row groups that are read; all where None
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """Consecutive row groups."""
+        with self._opened() as file:
+            n_groups = file.metadata.num_row_groups
+        parts = []
+        for start, stop in evenly(n_groups, n):
+            part = copy(self)
+            part.groups = range(start, stop)
+            parts.append(part)
+        return parts
+
     def _tables(self, columns: list[str] | None = None) -> Generator[pa.Table]:
+        groups = None if self.groups is None else list(self.groups)
         with self._opened() as file:
             try:
-                for batch in file.iter_batches(batch_size=PIECE_ROWS, columns=columns):
+                for batch in file.iter_batches(
+                    batch_size=PIECE_ROWS, row_groups=groups, columns=columns
+                ):
                     yield pa.Table.from_batches([batch])
             except (pa.ArrowException, OSError) as error:
                 raise damaged(self.source, error) from error
@@ -349,12 +391,26 @@ class RowsFeed:
         batches: Callable[[], tuple[list[str], Iterator[list[tuple[Any, ...]]]]],
         notes: Iterable[str] = (),
         check: Callable[[], None] = lambda: None,
+        ranges: Callable[[int], list[Any] | None] = lambda n: None,
     ):
         self.name = name
         self.notes = list(notes)
         self.check = check
         self._batches = batches
+        self._ranges = ranges
         self._types: pa.Schema | None = None
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """Ranges of a key, where the table has one and is read in its order."""
+        ranges = self._ranges(n)
+        if ranges is None:
+            return None
+        parts = []
+        for batches in ranges:
+            part = copy(self)
+            part._batches = batches
+            parts.append(part)
+        return parts
 
     def sample(self, rows: int) -> pa.Table:
         names, batches = self._batches()
@@ -441,6 +497,81 @@ class QueryFeed:
     def known_rows(self) -> int | None:
         return None
 
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        return None
+
+
+class FolderFeed:
+    """Files of a folder that together are one table, in the order of their names."""
+
+    written = False
+    hints: Hints | None = None
+
+    def __init__(self, name: str, feeds: list[ParquetFeed]):
+        self.name = name
+        self.feeds = feeds
+        self.notes = [f"{len(feeds)} Parquet files, in the order of their names."]
+        self.stored = feeds[0].stored
+
+    def sample(self, rows: int) -> pa.Table:
+        found = [self.feeds[0].sample(rows)]
+        for feed in self.feeds[1:]:
+            missing = rows - sum(map(len, found))
+            if missing <= 0:
+                break
+            found.append(feed.sample(missing).select(found[0].column_names))
+        return pa.concat_tables(found, promote_options="permissive")
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        for feed in self.feeds:
+            yield from feed.pieces(schema)
+
+    def check(self) -> None:
+        for feed in self.feeds:
+            feed.check()
+
+    def known_rows(self) -> int | None:
+        return sum(feed.known_rows() or 0 for feed in self.feeds)
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """Row groups of the files."""
+        per_file = -(-n // len(self.feeds))
+        return [part for feed in self.feeds for part in feed.parts(per_file) or []]
+
+
+class LazyFeed:
+    """A data frame of Dask: its partitions, computed when asked for."""
+
+    written = False
+    hints: Hints | None = None
+    stored: Schema | None = None
+    name = "<Dask data frame>"
+
+    def __init__(self, frame: Any, notes: Iterable[str] = ()):
+        self.frame = frame
+        self.notes = list(notes)
+
+    def _tables(self) -> Iterator[pa.Table]:
+        for partition in self.frame.partitions:
+            yield arrow_of(partition.compute())
+
+    def sample(self, rows: int) -> pa.Table:
+        found = _first_rows(self._tables(), rows)
+        return found if found is not None else arrow_of(self.frame._meta)
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        yield from conformed_typed(self._tables(), schema, self.name)
+
+    def check(self) -> None:
+        pass
+
+    def known_rows(self) -> int | None:
+        return None
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """The partitions."""
+        return [LazyFeed(partition) for partition in self.frame.partitions]
+
 
 class MemoryFeed:
     """A table that is in memory already."""
@@ -466,6 +597,22 @@ class MemoryFeed:
 
     def known_rows(self) -> int | None:
         return len(self.table)
+
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        return None
+
+
+def evenly(n_items: int, n_parts: int) -> list[tuple[int, int]]:
+    """Consecutive, nearly equal, none empty.
+
+    Examples
+    --------
+    >>> evenly(5, 2)
+    [(0, 2), (2, 5)]
+    """
+    n_parts = max(min(n_items, n_parts), 1)
+    borders = [n_items * part // n_parts for part in range(n_parts + 1)]
+    return list(pairwise(borders))
 
 
 def conformed(piece: pa.Table, columns: Iterable[Column], *, written: bool) -> pa.Table:

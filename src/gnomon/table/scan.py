@@ -6,12 +6,15 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from gnomon.engine.errors import DataError
 from gnomon.table import feeds, formats, sql
+from gnomon.table.delimited import Each
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of, native
 from gnomon.table.kinds import Kind
@@ -145,6 +148,17 @@ class Scan:
             schema = schema.with_column(column)
         return self._with(schema)
 
+    def parts(self, n: int, each: Each = map) -> list[Any] | None:
+        """About n feeds of consecutive rows that can be read elsewhere; None where it has none.
+
+        Parameters
+        ----------
+        n : int
+        each : callable
+            ``each(function, items)`` gives ``function(item)`` for all items; finds borders of rows.
+        """
+        return self._feed.parts(n, each)
+
     def count_rows(self) -> int:
         """The number of rows; costs a pass unless one has been made or the file says it."""
         if self._n_rows is None:
@@ -198,7 +212,8 @@ def scan(
     ----------
     source : path, ``postgresql://`` URL, bytes, data frame or Table
         Delimited text, Parquet, Arrow, JSON lines, SQLite, DuckDB and PostgreSQL are streamed;
-        other formats and frames are read into memory and cut.
+        other formats and frames are read into memory and cut. A folder of Parquet files is one
+        table, in the order of their names; a data frame of Dask is computed partition by partition.
     schema : Schema, dict or path, optional
         Kinds of some or all columns; see `read`.
     rows_per_chunk : int, optional
@@ -294,8 +309,13 @@ def _feed_of(source: Any, options: dict[Any, Any]) -> tuple[feeds.Feed, list[str
         return _query_feed(options), []
     if isinstance(source, str) and source.split("://")[0] in ("postgresql", "postgres"):
         return _postgres_feed(source, options), []
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(os.path.expanduser(source)):
+        return _folder_feed(Path(source).expanduser(), options), []
     if isinstance(source, (str, os.PathLike)) or is_bytes_like(source):
         return _file_feed(ByteSource(source), options)
+    if hasattr(source, "__dask_graph__") and hasattr(source, "partitions"):
+        refuse_unknown(options, {"columns"}, "a data frame of Dask")
+        return feeds.LazyFeed(source), []
     parse = options.pop("parse", False)
     refuse_unknown(options, {"parse", "columns"}, "a data frame")
     return feeds.MemoryFeed(Table.from_frame(source, parse=parse), "<frame>"), []
@@ -319,6 +339,28 @@ def _file_feed(source: ByteSource, options: dict[Any, Any]) -> tuple[feeds.Feed,
         return _duckdb_feed(source, options), notes
     notes.append(f"A file of format {name} is read into memory before it is cut.")
     return feeds.MemoryFeed(reader(source, None, options, None), source.name), notes
+
+
+def _folder_feed(folder: Path, options: dict[Any, Any]) -> feeds.FolderFeed:
+    refuse_unknown(options, {"columns"}, "a folder of Parquet files", str(folder))
+    files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+    if not files:
+        raise ReadError(
+            "is a folder without Parquet files",
+            file=str(folder),
+            remedy="Name a file, or a folder of files that end in .parquet.",
+        )
+    found = [feeds.ParquetFeed(ByteSource(path)) for path in files]
+    for feed in found[1:]:
+        lacks = set(found[0].names).symmetric_difference(feed.names)
+        if lacks:
+            raise ReadError(
+                f"has not the columns of {found[0].name}: they differ in "
+                f"{', '.join(map(repr, sorted(lacks)[:5]))}",
+                file=feed.name,
+                remedy="Write all files of the folder with the same columns.",
+            )
+    return feeds.FolderFeed(str(folder), found)
 
 
 def _query_feed(options: dict[Any, Any]) -> feeds.QueryFeed:
@@ -357,7 +399,18 @@ def _postgres_feed(url: str, options: dict[Any, Any]) -> feeds.RowsFeed:
         names, rows, _ = sql.postgres_batches(url, options, shown)
         return names, rows
 
-    return feeds.RowsFeed(shown, batches)
+    def ranges(n: int) -> list[Any] | None:
+        found = sql.key_ranges(url, options, shown, n)
+        return None if found is None else [partial(_range_of, url, each, shown) for each in found]
+
+    return feeds.RowsFeed(shown, batches, ranges=ranges)
+
+
+def _range_of(
+    url: str, query: str, shown: str
+) -> tuple[list[str], Iterator[list[tuple[Any, ...]]]]:
+    names, rows, _ = sql.postgres_batches(url, {"sql": query}, shown)
+    return names, rows
 
 
 def _require_levels(columns: Iterable[Any]) -> None:

@@ -141,6 +141,20 @@ class ByteSource:
         place = io.BytesIO(self._data) if self._data is not None else self.path
         return openers[self.compression](place)
 
+    def plain_size(self) -> int | None:
+        """The number of bytes, where any of them can be read without those before; else None."""
+        if self.compression is not None:
+            return None
+        if self._data is not None:
+            return len(self._data)
+        return None if self.stamp is None else self.stamp.size
+
+    def within(self, start: int, stop: int) -> ByteSource:
+        """Some of the bytes as a source of their own."""
+        part = _RangeSource.__new__(_RangeSource)
+        vars(part).update(vars(self), start=start, stop=stop)
+        return part
+
     def open_native(self) -> Any:
         """The same for Arrow's own readers, which are fastest on a file of their own."""
         if self.compression is None and self._data is None:
@@ -298,6 +312,37 @@ def undecodable_error(source: ByteSource, encoding: str) -> ReadError | None:
         remedy=f"Give the file's encoding, for instance encoding='cp1252' or encoding='{other}', "
         "or correct the byte.",
     )
+
+
+class _RangeSource(ByteSource):
+    """Some of the bytes of a source that is not compressed."""
+
+    start: int
+    stop: int
+
+    def _raw(self) -> BinaryIO:
+        return io.BufferedReader(_Range(super()._raw(), self.start, self.stop))
+
+
+class _Range(io.RawIOBase):
+    """A file that begins at one place of another and ends at a later one."""
+
+    def __init__(self, file: BinaryIO, start: int, stop: int):
+        self.file, self.left = file, stop - start
+        file.seek(start)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self.file.read(min(len(buffer), self.left))
+        buffer[: len(block)] = block
+        self.left -= len(block)
+        return len(block)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 def _near(path: Path) -> str:

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -221,12 +222,62 @@ def postgres_batches(
             "where table_schema not in ('pg_catalog', 'information_schema') order by table_name"
         ).fetchall()
         query, notes = _query(options, [name for (name,) in found], shown)
+        if options.get("sql") is None and (key := _whole_key(connection, query)) is not None:
+            query = f"{query} order by {quoted(key)}"  # the same order in every pass
         cursor = connection.cursor(name="gnomon")
         cursor.execute(query)
     except psycopg.Error as error:
         raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
     names = [entry.name for entry in cursor.description]
     return names, _fetched(cursor, shown, psycopg.Error, connection), notes
+
+
+def key_ranges(url: str, options: dict[Any, Any], shown: str, n: int) -> list[str] | None:
+    """Queries for about n ranges of the primary key, which together give the table in its order.
+
+    None for a query, and for a table without a primary key of one column of whole numbers.
+    """
+    if options.get("sql") is not None:
+        return None
+    import psycopg
+
+    try:
+        with psycopg.connect(url) as connection:
+            tables = connection.execute(
+                "select table_name from information_schema.tables "
+                "where table_schema not in ('pg_catalog', 'information_schema') order by table_name"
+            ).fetchall()
+            query, _ = _query(options, [name for (name,) in tables], shown)
+            key = _whole_key(connection, query)
+            if key is None:
+                return None
+            ends: Any = f"select min({quoted(key)}), max({quoted(key)}) from ({query}) as t"
+            low, high = connection.execute(ends).fetchone() or (None, None)
+    except psycopg.Error as error:
+        raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
+    if low is None:
+        return None
+    n = max(min(n, high - low + 1), 1)
+    borders = [low + (high + 1 - low) * part // n for part in range(n + 1)]
+    name = quoted(key)
+    return [
+        f"{query} where {name} >= {start} and {name} < {stop} order by {name}"
+        for start, stop in pairwise(borders)
+    ]
+
+
+def _whole_key(connection: Any, query: str) -> str | None:
+    """The primary key of a table that is read whole, where it is one column of whole numbers."""
+    table = query.removeprefix("select * from ")
+    found = connection.execute(
+        "select a.attname, a.atttypid::regtype::text from pg_index i join pg_attribute a "
+        "on a.attrelid = i.indrelid and a.attnum = any(i.indkey) "
+        "where i.indrelid = to_regclass(%s) and i.indisprimary",
+        (table,),
+    ).fetchall()
+    if len(found) != 1 or found[0][1] not in ("smallint", "integer", "bigint"):
+        return None
+    return str(found[0][0])
 
 
 def without_password(url: str) -> str:

@@ -161,7 +161,7 @@ class ManyTrees(GrowsTrees):
         make_growth = self._exact_growth if self._is_exact else self._histogram_growth
         grow = make_growth(data, bootstrap)
         course = self._course("tree", self.n_estimators)
-        grown = in_order(grow, seeds[len(before) :], self.n_jobs)
+        grown = in_order(grow, seeds[len(before) :], self.n_jobs, anywhere=True)
         trees: list[Tree] = []
         out_of_bag = OutOfBag(data, self._as_grown) if self.oob_score else None
         impurity = 0.0

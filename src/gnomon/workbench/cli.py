@@ -38,6 +38,7 @@ from gnomon.workbench.topics.command import TopicsCommand
 from gnomon.workbench.train.command import TrainCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
 from gnomon.workbench.web.command import open_in_browser
+from gnomon.workbench.workers.command import workers
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -88,6 +89,7 @@ for each in JOB_COMMANDS:
 for other in OTHERS:
     app.command()(other)
 app.command("open")(open_in_browser)
+app.add_typer(workers, name="workers")
 
 
 @app.callback()

@@ -28,7 +28,14 @@ from gnomon.contract.intake.frames import (
     take_frame,
     without_roles,
 )
-from gnomon.contract.intake.streams import scan_blocks, take_scan
+from gnomon.contract.intake.streams import (
+    is_lazy_array,
+    is_lazy_frame,
+    scan_blocks,
+    streams,
+    take_lazy_array,
+    take_scan,
+)
 from gnomon.contract.intake.targets import (
     checked_target,
     class_column,
@@ -40,7 +47,7 @@ from gnomon.contract.intake.targets import (
 )
 from gnomon.engine.errors import DataError
 from gnomon.table.encode import Columns
-from gnomon.table.scan import Scan
+from gnomon.table.scan import Scan, scan
 from gnomon.table.table import Table
 
 __all__ = [
@@ -66,8 +73,12 @@ def take_in(learner: Any, X: Any, y: Any, sample_weight: Any) -> Data:
     for name in ("encoder_", "target_name_", "weight_name_", "feature_names_in_"):
         vars(learner).pop(name, None)
     pairwise = learner._is_pairwise()
+    if is_lazy_frame(X):
+        X = scan(X)
     if isinstance(X, Scan):
         return take_scan(learner, X, y, sample_weight)
+    if is_lazy_array(X) and streams(learner):
+        return take_lazy_array(learner, X, y, sample_weight)
     if isinstance(X, Table) or (is_frame(X) and not pairwise):
         return take_frame(learner, X, y, sample_weight)
     require_shape(learner, X)
@@ -81,8 +92,13 @@ def take_in(learner: Any, X: Any, y: Any, sample_weight: Any) -> Data:
 
 def blocks_of(learner: Any, X: Any) -> Iterator[Any]:
     """The rows to predict for, as the method takes them; a Scan in several blocks."""
+    if is_lazy_frame(X):
+        X = scan(X)
     if isinstance(X, Scan):
         yield from scan_blocks(learner, X)
+    elif is_lazy_array(X):
+        for part in X.blocks.ravel() if X.numblocks[1] == 1 else X.rechunk({1: -1}).blocks.ravel():
+            yield checked_array(learner, np.asarray(part), None, reset=False)
     elif isinstance(X, Table) or is_frame(X):
         yield encoded(learner, X)
     else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from gnomon.workbench.base.completion import example_names
 from gnomon.workbench.base.job import Job
 from gnomon.workbench.base.options import Option
-from gnomon.workbench.base.screen import complaints, print_json, say, shown_progress
+from gnomon.workbench.base.screen import complaints, console, print_json, say, shown_progress
 
 READING_OPTIONS = (
     Option("sheet", str, None, "The sheet of an Excel file.", flag="sheet"),
@@ -53,6 +54,24 @@ def flag(each: Option) -> inspect.Parameter:
     if each.is_required or each.default is None:
         return parameter(each.name, kind | None, None, info)
     return parameter(each.name, kind, each.default, info)
+
+
+@contextmanager
+def on_workers(address: str | None, quiet: bool) -> Iterator[None]:
+    """Sums of rows and independent fits go to the workers of a scheduler, where one is named."""
+    if address is None:
+        yield
+        return
+    from gnomon.distributed import connect
+    from gnomon.engine.config import config
+    from gnomon.workbench.workers.command import table_of
+
+    with connect(address) as cluster, config(executor=cluster):
+        if not quiet:
+            say(f"{len(cluster.workers())} workers of {cluster.address}")
+        yield
+        if not quiet:
+            console.print(table_of(cluster.workers()))
 
 
 class JobCommand:
@@ -103,6 +122,11 @@ class JobCommand:
         found += [flag(each) for each in (*declared, *self.own)]
         runs = typer.Option(help="Folder of the run folders.")
         found.append(parameter("runs", Path, Path("runs"), runs))
+        workers = typer.Option(
+            help="Address of a Dask scheduler, such as tcp://host:8786: its workers hold the rows "
+            "and run the folds. `gnomon workers start 4` starts some on this machine."
+        )
+        found.append(parameter("workers", str | None, None, workers))
         name = typer.Option(help="Name of this run's folder.")
         found.append(parameter("name", str | None, None, name))
         report = typer.Option(help="Write the report to this HTML file too.")
@@ -129,7 +153,8 @@ class JobCommand:
             subject = self.table(given)
             if not words["as_json"]:
                 self.before(given, subject)
-        result = self.work(words | begun, subject, given, folder)
+        with on_workers(words["workers"], quiet=words["as_json"]):
+            result = self.work(words | begun, subject, given, folder)
         self.end(words, result, folder)
 
     def work(self, words: dict[str, Any], subject: Any, given: str, folder: Path | None) -> Any:

@@ -1,0 +1,383 @@
+"""The same fits on the workers of a real Dask cluster (processes of this machine): same bits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from functools import partial
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+import pytest
+
+import gnomon
+from gnomon.bayes import GaussianNB
+from gnomon.cluster import KMeans
+from gnomon.distributed import ClusterError, VersionMismatch, connect, local, remote
+from gnomon.engine import sums
+from gnomon.engine.errors import DataError, MemoryLimitError
+from gnomon.engine.sums import ArraySource, add_up
+from gnomon.engine.threads import in_order
+from gnomon.evaluate import cross_validation_estimates
+from gnomon.linear import LinearRegression, LogisticRegression, Ridge
+from gnomon.sample import Metropolis, Target, continued, sample_chains
+from gnomon.select import GridSearchCV
+from gnomon.table import scan
+from gnomon.trees import HistGradientBoostingClassifier, RandomForestClassifier
+from tests.contract.cases import assert_same_bits, each, fit, make, outputs, problem, summing
+
+pytestmark = pytest.mark.covers("cluster-dask")
+
+
+@pytest.fixture(scope="module")
+def by_value():
+    """Workers get the functions of this module as they are, and need not import its imports."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(scope="module")
+def cluster(by_value):
+    with local(2, memory="2GB") as found:
+        yield found
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Chunks of sixteen rows in blocks of two: few rows are spread over all workers."""
+    monkeypatch.setattr(sums, "FEWEST_ROWS", 16)
+    monkeypatch.setattr(sums, "MOST_ROWS", 16)
+    monkeypatch.setattr(sums, "BLOCK_CHUNKS", 2)
+    monkeypatch.setattr(sums, "BLOCK_ROWS", 0)
+    sums.rows_per_chunk.cache_clear()
+    yield
+    monkeypatch.undo()
+    sums.rows_per_chunk.cache_clear()
+
+
+@pytest.fixture
+def numbers(rng):
+    X = rng.normal(size=(700, 4)) * 10.0 ** rng.integers(-4, 4, 4)
+    return X, X @ rng.normal(size=4) + rng.normal(size=700)
+
+
+def on(cluster, work):
+    with gnomon.config(executor=cluster):
+        return work()
+
+
+def products(chunk):
+    return (chunk.rows.T @ chunk.rows, chunk.weights.sum(), float(chunk.start))
+
+
+def test_totals_of_a_cluster_have_the_bits_of_threads(cluster, numbers, small_blocks):
+    X, y = numbers
+    for weights in (None, np.abs(y)):
+        expected = add_up(products, ArraySource(X, y, weights), 1)
+        found = on(cluster, lambda w=weights: add_up(products, ArraySource(X, y, w)))
+        assert [np.array(a).tobytes() for a in found] == [np.array(a).tobytes() for a in expected]
+
+
+SOME = [LinearRegression, LogisticRegression, GaussianNB]
+
+
+def same_on_cluster(cls, cluster, rng, n=300, d=4):
+    X, y = problem(make(cls), rng, n=n, d=d)
+    expected = outputs(fit(make(cls), X, y), X)
+    assert_same_bits(outputs(on(cluster, lambda: fit(make(cls), X, y)), X), expected)
+
+
+@pytest.mark.parametrize("cls", SOME)
+def test_a_fit_on_workers_has_the_bits_of_threads(cls, cluster, rng, small_blocks):
+    same_on_cluster(cls, cluster, rng)
+
+
+@pytest.mark.slow
+@each("cls", summing())
+def test_every_sum_learner_has_the_same_bits_on_workers(cls, cluster, rng, small_blocks):
+    same_on_cluster(cls, cluster, rng)
+
+
+def frame_of(rng, n=900):
+    X = rng.normal(size=(n, 3))
+    words = np.array(["red", 'a "quoted" word', "two\nlines", "comma, inside"])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["word"] = words[rng.integers(0, 4, n)]
+    frame["times"] = rng.integers(0, 3, n)
+    frame["outcome"] = X @ [1.0, -2.0, 0.5] + (frame["word"] == "red") + rng.normal(size=n)
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("form", "weight"), [("csv", "times"), ("parquet", None), ("folder", "times")]
+)
+def test_rows_read_on_workers_give_the_bits_of_a_scan(
+    form, weight, cluster, rng, small_blocks, tmp_path
+):
+    frame = frame_of(rng)
+    path = tmp_path / ("rows" if form == "folder" else f"rows.{form}")
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    elif form == "parquet":
+        frame.to_parquet(path, row_group_size=100)
+    else:
+        path.mkdir()
+        for part in range(3):
+            rows = frame.iloc[300 * part : 300 * (part + 1)]
+            rows.to_parquet(path / f"part-{part}.parquet", row_group_size=70)
+
+    def fitted():
+        opened = scan(path, rows_per_chunk=64)
+        return LinearRegression().fit(opened, "outcome", sample_weight=weight)
+
+    expected, found = fitted(), on(cluster, fitted)
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.intercept_ == expected.intercept_
+    assert len(found.coef_) > 3
+
+
+@pytest.mark.parametrize("n_parts", [2, 7, 40])
+def test_byte_ranges_of_a_file_with_line_ends_in_quotes_hold_all_rows(n_parts, rng, tmp_path):
+    frame = frame_of(rng, 120)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    opened = scan(tmp_path / "rows.csv")
+    whole = opened.read().arrow
+    parts = [remote.read_part(part, opened.schema) for part in opened.parts(n_parts)]
+    assert len(parts) > 1
+    assert remote.joined([part for part in parts if part is not None]).equals(whole)
+
+
+def test_a_bad_row_of_a_file_is_told_with_its_line(cluster, rng, small_blocks, tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = ["x,y", *(f"{i},{i % 7}" for i in range(500))]
+    lines[401] = "many,3"
+    path.write_text("\n".join(lines))
+    opened = scan(path, sample_rows=100)
+    with pytest.raises(DataError, match="line 402"):
+        on(cluster, lambda: LinearRegression().fit(opened, "y"))
+
+
+def test_arrays_and_frames_of_dask_are_computed_on_the_workers(cluster, numbers, small_blocks):
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    X, y = numbers
+    expected = LinearRegression().fit(X, y)
+    lazy, target = da.from_array(X, chunks=(130, 2)), da.from_array(y, chunks=200)
+    for executor in (None, cluster):
+        found = on(executor, lambda: LinearRegression().fit(lazy, target))
+        assert found.coef_.tobytes() == expected.coef_.tobytes()
+        np.testing.assert_allclose(found.predict(lazy), expected.predict(X))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(outcome=y)
+    by_name = LinearRegression().fit(scan(frame), "outcome")
+    parts = dd.from_pandas(frame, npartitions=5)
+    found = on(cluster, lambda: LinearRegression().fit(parts, "outcome"))
+    assert found.coef_.tobytes() == by_name.coef_.tobytes()
+
+
+def test_missing_cells_of_an_array_of_dask_are_refused(cluster, numbers, small_blocks):
+    da = pytest.importorskip("dask.array")
+    X, y = numbers
+    X[600, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        on(cluster, lambda: LinearRegression().fit(da.from_array(X, chunks=100), y))
+
+
+def test_trees_grown_on_workers_have_the_bits_of_threads(cluster, rng):
+    X = rng.normal(size=(200, 5))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = partial(RandomForestClassifier, n_estimators=6, random_state=3, oob_score=True)
+    expected, found = model().fit(X, y), on(cluster, lambda: model().fit(X, y))
+    assert found.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+    assert found.oob_score_ == expected.oob_score_
+
+
+def test_boosting_has_the_same_bits_with_workers(cluster, rng):
+    X = rng.normal(size=(300, 5))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    model = partial(HistGradientBoostingClassifier, max_iter=5, random_state=0)
+    expected, found = model().fit(X, y), on(cluster, lambda: model().fit(X, y))
+    assert found.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+
+
+def test_folds_on_workers_score_as_on_threads(cluster, numbers, tmp_path):
+    X, y = numbers
+    scores = partial(
+        cross_validation_estimates, LinearRegression(), X, y, cv=4, random_state=0, measures="rmse"
+    )
+    expected = scores().values
+    found = on(cluster, lambda: scores(folder=tmp_path)).values
+    assert found.tobytes() == expected.tobytes()
+    assert len(list(tmp_path.rglob("*.json"))) >= 4, "folds of workers are kept in the folder"
+
+
+def test_a_grid_search_on_workers_finds_what_threads_find(cluster, numbers):
+    X, y = numbers
+    grid = {"alpha": [0.1, 1.0, 10.0]}
+    expected = GridSearchCV(Ridge(), grid, cv=3).fit(X, y)
+    found = on(cluster, lambda: GridSearchCV(Ridge(), grid, cv=3).fit(X, y))
+    name = "mean_test_score"
+    assert found.cv_results_[name].tobytes() == expected.cv_results_[name].tobytes()
+
+
+def log_normal(point):
+    return -0.5 * float(point @ point)
+
+
+def test_chains_on_workers_draw_and_go_on_as_on_threads(cluster):
+    def drawn():
+        chains = sample_chains(Target(log_normal, 2), Metropolis(), 40, n_chains=2, random_state=1)
+        return continued(chains, 10, random_state=2).draws
+
+    with warnings.catch_warnings(action="ignore"):  # chains as short as these have not mixed
+        assert on(cluster, drawn).tobytes() == drawn().tobytes()
+
+
+def warned(item):
+    warnings.warn(f"item {item}", UserWarning, stacklevel=1)
+    return os.getpid()
+
+
+def test_items_run_in_other_processes_and_their_warnings_are_told(cluster):
+    with gnomon.config(executor=cluster), pytest.warns(UserWarning, match="item 3"):
+        found = list(in_order(warned, range(6), anywhere=True))
+    assert os.getpid() not in found
+
+
+def test_large_arrays_that_a_function_needs_are_sent_once_to_each_worker(cluster, rng):
+    large = rng.normal(size=10**5)
+    with gnomon.config(executor=cluster):
+        found = list(in_order(lambda place: large[place], range(0, 1000, 100), anywhere=True))
+    assert found == large[:1000:100].tolist()
+
+
+def failing(item):
+    raise DataError(f"row {item} is wrong")
+
+
+def test_an_error_on_a_worker_is_the_error_of_the_call(cluster):
+    with gnomon.config(executor=cluster), pytest.raises(DataError, match=r"row [01] is wrong"):
+        list(in_order(failing, range(2), anywhere=True))
+
+
+def test_another_version_of_gnomon_is_refused(cluster, monkeypatch):
+    monkeypatch.setattr(remote, "__version__", "0.1.9")
+    with pytest.raises(VersionMismatch, match=r"has gnomon .*, the client 0\.1\.9.* Install"):
+        connect(cluster.client)
+    with gnomon.config(executor=cluster), pytest.raises(VersionMismatch, match="Install"):
+        list(in_order(abs, range(2), anywhere=True))
+
+
+def test_rows_beyond_the_memory_of_the_workers_are_refused_with_the_figure(cluster):
+    rows = np.broadcast_to(np.zeros(1), (10**8, 8))
+    with pytest.raises(MemoryLimitError, match=r"6\.\d* G.*2 workers may hold.*--memory"):
+        on(cluster, lambda: add_up(products, ArraySource(rows)))
+
+
+def test_no_scheduler_at_an_address_is_told():
+    with pytest.raises(ClusterError, match="no scheduler answers"):
+        connect("tcp://127.0.0.1:9", timeout=0.5)
+
+
+def test_a_pass_moves_less_than_a_hundredth_of_the_rows(cluster, rng, monkeypatch):
+    X = rng.normal(size=(2**17, 20))
+    source = ArraySource(X)
+    with gnomon.config(executor=cluster):
+        add_up(products, source)
+        before = cluster.bytes_moved()
+        for _ in range(3):
+            add_up(products, source)
+        moved = (cluster.bytes_moved() - before) / 3
+    assert 0 < moved < 0.01 * X.nbytes
+
+
+def test_the_state_of_each_worker_is_told(cluster):
+    states = cluster.workers()
+    assert len(states) == 2
+    assert all(0 < state.memory < state.memory_limit for state in states)
+
+
+def slow_products(chunk):
+    time.sleep(0.02)
+    return products(chunk)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_twenty_killed_workers_leave_twenty_right_answers(by_value, numbers, small_blocks, rng):
+    X, y = numbers
+    expected = add_up(products, ArraySource(X, y))
+    with local(3) as cluster:
+        for _ in range(20):
+            cluster.client.wait_for_workers(1, timeout=120)
+            pids = list(cluster.client.run(os.getpid).values())
+            victim = pids[rng.integers(len(pids))]
+            killer = threading.Timer(float(rng.uniform(0, 0.3)), os.kill, (victim, signal.SIGKILL))
+            killer.start()
+            found = on(cluster, lambda: add_up(slow_products, ArraySource(X, y)))
+            killer.join()
+            assert found[0].tobytes() == expected[0].tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_worker_that_stands_still_does_not_stall_the_fit(by_value, numbers, small_blocks):
+    X, y = numbers
+    expected = add_up(products, ArraySource(X, y))
+    with local(2) as cluster:
+        source = ArraySource(X, y)
+        on(cluster, lambda: add_up(products, source))
+        pid = min(cluster.client.run(os.getpid).values())
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            found = on(cluster, lambda: add_up(products, source))
+            seconds = time.monotonic() - begin
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    assert found[0].tobytes() == expected[0].tobytes()
+    assert seconds < 60
+
+
+def greedy(chunk):
+    hold = np.ones(2**30)
+    return (float(hold[0]),)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_worker_out_of_memory_is_told_with_figure_and_remedy(by_value, numbers, small_blocks):
+    X, y = numbers
+    with (
+        local(1, memory="900MB") as cluster,
+        gnomon.config(executor=cluster),
+        pytest.raises(MemoryLimitError, match=r"900 MB.*died again and again.*--memory"),
+    ):
+        add_up(greedy, ArraySource(X, y))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_killed_scheduler_is_told_with_what_to_do(by_value, numbers, small_blocks):
+    X, y = numbers
+    cluster = local(1)
+    threading.Timer(0.5, cluster.processes.close).start()
+    with gnomon.config(executor=cluster), pytest.raises(ClusterError, match="run folder"):
+        [add_up(slow_products, ArraySource(X, y)) for _ in range(100)]
+    cluster.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_one_two_and_four_workers_give_the_same_bits(numbers, small_blocks):
+    X, _ = numbers
+    expected = KMeans(3, random_state=0).fit(X)
+    for n in (1, 2, 4):
+        with local(n) as cluster:
+            found = on(cluster, lambda: KMeans(3, random_state=0).fit(X))
+        assert found.cluster_centers_.tobytes() == expected.cluster_centers_.tobytes()
+        assert found.labels_.tobytes() == expected.labels_.tobytes()
