@@ -89,6 +89,8 @@ NEEDS = {
     ("metric", "mahalanobis"): Needs(parameters={"metric_params": {"V": np.eye(4)}}),
     ("metric", "seuclidean"): Needs(parameters={"metric_params": {"V": np.ones(4)}}),
     ("kernel", "precomputed"): Needs(rows=similarities),
+    ("kernel", "chi2"): Needs(rows=counts),
+    ("kernel", "additive_chi2"): Needs(rows=counts),
     ("models", "multinomial"): Needs(rows=counts),
     ("models", "poisson"): Needs(rows=counts),
     ("family", "binomial"): Needs(target=signs),
@@ -170,7 +172,7 @@ WRONG_WEIGHTS = {
     ("KBinsDiscretizer", "strategy", "kmeans"),
 }
 # Functions and fitted members are given by the caller, and no model file holds a function.
-OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit")}
+OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit"), ("prefit", True)}
 
 
 def options_of(cls: type) -> list[tuple[str, object]]:
