@@ -2,22 +2,26 @@
 
 Each script runs in its own process, plain and accelerated in turns. The time is that of the
 whole process, imports and the loading of compiled code included; printed results must be equal.
+Figures are kept by script in results.json, so that the scripts may be run in parts; the table
+is of all that were run.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 TABLE = HERE.parent / "ACCELERATE.md"
+FIGURES = HERE / "results.json"
 HEAD = """# Scripts under gnomon.accelerate
 
 Scripts of the content of public scikit-learn examples, run plain and through
@@ -25,12 +29,12 @@ Scripts of the content of public scikit-learn examples, run plain and through
 process, imports included; processor seconds are those of all threads together (a figure that a busy
 machine distorts less). Printed results are compared character by character.
 
-Made by `python -m benchmarks.accelerate` with {repeats} repeats on {processors} processors; load
-average at the start {load:.1f}.
+Made by `python -m benchmarks.accelerate` on {processors} processors; repeats and load average (at
+the start) are those of the script's last run.
 
 | script | plain s | accelerated s | ratio | plain processor s | accelerated processor s | \
-same results |
-|---|--:|--:|--:|--:|--:|---|
+same results | repeats | load |
+|---|--:|--:|--:|--:|--:|---|--:|--:|
 """
 
 
@@ -63,33 +67,58 @@ def main() -> int:
     unknown = sorted(set(given.scripts) - set(known))
     if unknown:
         parser.error(f"no such scripts: {', '.join(unknown)}; there are {', '.join(known)}")
-    load = os.getloadavg()[0]
-    lines, ratios, processor_ratios, different = [], [], [], []
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     for name in given.scripts or known:
-        pairs = [(run(known[name], False), run(known[name], True)) for _ in range(given.repeats)]
-        same = len({each.printed for pair in pairs for each in pair}) == 1
-        plain, ours = (statistics.median(pair[i].seconds for pair in pairs) for i in (0, 1))
-        busy, ours_busy = (statistics.median(pair[i].processor for pair in pairs) for i in (0, 1))
-        ratios.append(plain / ours)
-        processor_ratios.append(busy / ours_busy)
-        if not same:
-            different.append(name)
-        lines.append(
-            f"| {name} | {plain:.2f} | {ours:.2f} | {plain / ours:.2f} | {busy:.2f} | "
-            f"{ours_busy:.2f} | {'yes' if same else '**no**'} |"
-        )
-        print(lines[-1], flush=True)
-    end = (
-        f"\nGeometric mean of the ratios: {statistics.geometric_mean(ratios):.2f} in time, "
-        f"{statistics.geometric_mean(processor_ratios):.2f} in processor time.\n"
-    )
-    print(end)
-    if not given.scripts:
-        head = HEAD.format(repeats=given.repeats, processors=os.cpu_count(), load=load)
-        TABLE.write_text(head + "\n".join(lines) + "\n" + end)
+        figures[name] = measured(known[name], given.repeats)
+        print(line(name, figures[name]), flush=True)
+        FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
+    TABLE.write_text(table({name: figures[name] for name in known if name in figures}))
+    different = [name for name in given.scripts or known if not figures[name]["same"]]
     if different:
         print(f"different results: {', '.join(different)}")
     return 1 if different else 0
+
+
+def measured(script: Path, repeats: int) -> dict[str, Any]:
+    """Medians of the times of one script, and whether all runs printed the same."""
+    load = os.getloadavg()[0]
+    pairs = [(run(script, False), run(script, True)) for _ in range(repeats)]
+    plain, ours = ([pair[i] for pair in pairs] for i in (0, 1))
+    return {
+        "plain": statistics.median(each.seconds for each in plain),
+        "accelerated": statistics.median(each.seconds for each in ours),
+        "plain_processor": statistics.median(each.processor for each in plain),
+        "accelerated_processor": statistics.median(each.processor for each in ours),
+        "same": len({each.printed for pair in pairs for each in pair}) == 1,
+        "repeats": repeats,
+        "load": load,
+    }
+
+
+def line(name: str, found: dict[str, Any]) -> str:
+    """A row of the table."""
+    return (
+        f"| {name} | {found['plain']:.2f} | {found['accelerated']:.2f} | "
+        f"{found['plain'] / found['accelerated']:.2f} | {found['plain_processor']:.2f} | "
+        f"{found['accelerated_processor']:.2f} | {'yes' if found['same'] else '**no**'} | "
+        f"{found['repeats']} | {found['load']:.1f} |"
+    )
+
+
+def table(figures: dict[str, dict[str, Any]]) -> str:
+    """The page of all scripts, and the geometric means of their ratios."""
+    in_time, in_processor = (
+        statistics.geometric_mean(
+            each[f"plain{kind}"] / each[f"accelerated{kind}"] for each in figures.values()
+        )
+        for kind in ("", "_processor")
+    )
+    lines = "\n".join(line(name, found) for name, found in figures.items())
+    return (
+        HEAD.format(processors=os.cpu_count())
+        + f"{lines}\n\nGeometric mean of the ratios of {len(figures)} scripts: {in_time:.2f} in "
+        f"time, {in_processor:.2f} in processor time.\n"
+    )
 
 
 if __name__ == "__main__":

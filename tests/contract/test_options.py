@@ -93,6 +93,8 @@ NEEDS = {
     ("metric", "mahalanobis"): Needs(parameters={"metric_params": {"VI": np.eye(4)}}),
     ("metric", "seuclidean"): Needs(parameters={"metric_params": {"V": np.ones(4)}}),
     ("kernel", "precomputed"): Needs(rows=similarities),
+    ("kernel", "chi2"): Needs(rows=counts),
+    ("kernel", "additive_chi2"): Needs(rows=counts),
     ("models", "multinomial"): Needs(rows=counts),
     ("models", "poisson"): Needs(rows=counts),
     ("family", "binomial"): Needs(target=signs),
@@ -171,7 +173,7 @@ WRONG_WEIGHTS = {
 # Functions and fitted members are given by the caller, and no model file holds a function.
 SCORERS = set(get_scorer_names())  # one table of names for all who judge: one of them is tried
 UNFITTED = ("refit", False)  # a search that fits nothing in the end predicts nothing
-OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit")}
+OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit"), ("prefit", True)}
 
 
 def options_of(cls: type) -> list[tuple[str, object]]:

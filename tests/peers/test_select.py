@@ -7,7 +7,12 @@ import pytest
 from sklearn import feature_selection as peer
 from sklearn.linear_model import LinearRegression
 
-from gnomon.select import FilterSelector, RecursiveElimination, mutual_information
+from gnomon.select import (
+    FilterSelector,
+    RecursiveElimination,
+    SelectFromModel,
+    mutual_information,
+)
 
 
 @pytest.fixture
@@ -45,3 +50,9 @@ def test_neighbors_estimate_what_scikit_learns_do(problem):
     X, y = problem
     theirs = peer.mutual_info_regression(X[:, [3]], y, random_state=0)[0]
     assert abs(max(mutual_information(X[:, 3], y, method="knn"), 0) - theirs) < 0.05
+
+
+def test_a_fitted_model_selects_features_without_another_fit():
+    X = np.array([[0.0, 5.0], [1.0, 7.0], [8.0, 5.0], [9.0, 6.0]])
+    model = LinearRegression().fit(X, X[:, 0])
+    assert SelectFromModel(model, prefit=True).fit(X).get_support().tolist() == [True, False]

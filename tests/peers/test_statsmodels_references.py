@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+import gnomon
 from gnomon.linear import GLM, LinearRegression
 
 sm = pytest.importorskip("statsmodels.api")
@@ -103,6 +104,33 @@ def test_glm_agrees_with_the_reference_cases_of_statsmodels(name):
     if has_comparable_likelihood(result):
         assert summary.llf == pytest.approx(result.llf, rel=1e-8)
         assert summary.aic == pytest.approx(result.aic, rel=1e-8)
+
+
+@pytest.mark.covers("generalised-linear-model")
+@pytest.mark.parametrize("name", ["TestGlmBinomial", "TestGlmGamma", "TestGlmPoisson"])
+def test_means_of_a_glm_have_the_intervals_of_statsmodels(name):
+    result = case(name).res1
+    found = fitted(result).get_prediction(result.model.exog[:6], confidence_level=0.9)
+    expected = result.get_prediction(result.model.exog[:6]).summary_frame(alpha=0.1)
+    frame = found.summary_frame().to_pandas()
+    assert list(frame.columns) == list(expected.columns)
+    np.testing.assert_allclose(frame.iloc[:, :2], expected.iloc[:, :2], rtol=1e-4)
+    ends = np.sort(expected.iloc[:, 2:], axis=1)  # statsmodels has them reversed for falling links
+    np.testing.assert_allclose(found.conf_int(), ends, rtol=1e-4)
+
+
+def test_an_intercept_and_a_loaded_model_give_the_same_intervals_of_means(tmp_path, rng):
+    X = rng.normal(size=(60, 2))
+    y = rng.poisson(np.exp(0.3 + X[:, 0]))
+    ours = GLM("poisson", tol=1e-12).fit(X, y)
+    expected = sm.GLM(y, sm.add_constant(X), family=sm.families.Poisson()).fit()
+    expected = expected.get_prediction(sm.add_constant(X[:5])).conf_int()
+    np.testing.assert_allclose(ours.get_prediction(X[:5]).conf_int(), expected, rtol=1e-6)
+    ours.save(tmp_path / "glm.gnomon")
+    loaded = gnomon.load(tmp_path / "glm.gnomon")
+    np.testing.assert_array_equal(
+        loaded.get_prediction(X[:5]).ends, ours.get_prediction(X[:5]).ends
+    )
 
 
 def comparable_errors(result) -> bool:

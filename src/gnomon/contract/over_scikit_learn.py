@@ -451,9 +451,9 @@ def in_blocks(estimator: Any, original: Callable[..., Any], *args: Any, **kwargs
     """The method's answer, computed for some rows at once where it needs much memory for each."""
     most = estimator._rows_at_once()
     rows = args[0]
-    if most is None or kwargs or len(args) > 1 or len(rows) <= most:
+    if most is None or kwargs or len(args) > 1 or np.shape(rows)[0] <= most:
         return original(estimator, *args, **kwargs)
-    starts = range(0, len(rows), most)
+    starts = range(0, np.shape(rows)[0], most)
     return np.concatenate([original(estimator, rows[i : i + most]) for i in starts])
 
 

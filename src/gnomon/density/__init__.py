@@ -27,6 +27,7 @@ from gnomon.density.distributions import (
     plug_in,
     sum_of_normals,
 )
+from gnomon.density.elliptic_envelope import EllipticEnvelope
 from gnomon.density.em import (
     EMFit,
     fit_mixture,
@@ -125,6 +126,7 @@ __all__ = [
     "Dirichlet",
     "Distribution",
     "EMFit",
+    "EllipticEnvelope",
     "EmpiricalDistribution",
     "Exponential",
     "ExponentialFamily",

@@ -28,12 +28,13 @@ from gnomon.linear.diagnostics import (
 )
 from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
 from gnomon.linear.glm import GLM
-from gnomon.linear.inference import FitSummary, NoSummary, PredictionResults
+from gnomon.linear.inference import FitSummary, MeanPredictionResults, NoSummary, PredictionResults
 from gnomon.linear.least_squares import LinearRegression, Ridge
 from gnomon.linear.line_with_outliers import LineWithOutliers
 from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
 from gnomon.linear.logistic import LogisticRegression
 from gnomon.linear.mars import MARS, AnovaTable
+from gnomon.linear.matching_pursuit import OrthogonalMatchingPursuit
 from gnomon.linear.named_models import HuberRegressor, RidgeClassifier, TheilSenRegressor
 from gnomon.linear.penalized import GroupLasso, LpRegression, PenalizedModel, TikhonovRegression
 from gnomon.linear.penalties import lp_decay
@@ -77,7 +78,9 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "LpRegression",
+    "MeanPredictionResults",
     "NoSummary",
+    "OrthogonalMatchingPursuit",
     "PenalizedModel",
     "PenaltyPath",
     "PoissonRegressor",

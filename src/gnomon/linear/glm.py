@@ -44,6 +44,7 @@ from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.coordinate_descent import on_products
 from gnomon.linear.design import (
     decision,
+    dense,
     first_means,
     fractional_weights,
     is_sparse,
@@ -60,7 +61,9 @@ from gnomon.linear.glm_sparse import (
     conjugate_gradients,
 )
 from gnomon.linear.inference import (
+    KEPT_COLUMNS,
     FitSummary,
+    MeanPredictionResults,
     NoSummary,
     coefficient_table,
     column_names,
@@ -114,6 +117,8 @@ class GLMStatistics:
         Whether the dispersion was estimated.
     standard_errors : ndarray
         The intercept first; empty where they do not exist.
+    covariance : ndarray or None
+        Of the estimates, the intercept first; None where there are too many columns to keep it.
     """
 
     weight: float
@@ -125,7 +130,9 @@ class GLMStatistics:
     dispersion: float
     dispersed: bool
     standard_errors: np.ndarray
+    covariance: np.ndarray | None = None
     _stored = {
+        "covariance": Optional(Array("f8", ("n_estimates", "n_estimates")) | None),
         "deviance": Number(),
         "dispersed": Flag(),
         "dispersion": Number(),
@@ -586,9 +593,10 @@ class GLM(Regressor, SumLearner):
         dispersion = 1.0
         if family.dispersed:
             dispersion = closing.pearson / free if free > 0 else np.nan
-        errors = np.empty(0)
+        errors, covariance = np.empty(0), None
         if self.rank_ == unknowns and free > 0:
-            errors = self._errors(state, closing, dispersion, free)
+            covariance = self._covariance(state, closing, dispersion, free)
+            errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         likelihood = np.nan
         if family.log_density is not None and closing.deviance > 0:
             spread = closing.deviance / weight if family.dispersed else 1.0
@@ -606,9 +614,13 @@ class GLM(Regressor, SumLearner):
             float(dispersion),
             family.dispersed,
             errors,
+            covariance if len(errors) <= KEPT_COLUMNS else None,
         )
 
-    def _errors(self, state, closing: ClosingSums, dispersion: float, free: float) -> np.ndarray:
+    def _covariance(
+        self, state, closing: ClosingSums, dispersion: float, free: float
+    ) -> np.ndarray:
+        """Of the estimates, the intercept first."""
         inverse = self._inverse(state, closing.information)
         covariance = dispersion * inverse
         if self.standard_errors != "classic":
@@ -619,7 +631,7 @@ class GLM(Regressor, SumLearner):
         if self.fit_intercept:
             back[-1, :-1] = -state["shift"]
             back = np.roll(back, 1, axis=0)
-        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", back, covariance, back), 0.0))
+        return back @ covariance @ back.T
 
     def _estimate(self, rows):
         with np.errstate(over="ignore"):
@@ -664,6 +676,50 @@ class GLM(Regressor, SumLearner):
                 "error. Leave columns out"
             )
         return glm_summary(self, confidence_level)
+
+    def get_prediction(self, X: Any, confidence_level: float = 0.95) -> MeanPredictionResults:
+        """Estimated means with standard errors and intervals, as statsmodels' ``get_prediction``.
+
+        The ends of the intervals are those of the linear predictor, by the normal distribution,
+        passed through the link, so that they are possible means. Valid where the summary is.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        confidence_level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        results : MeanPredictionResults
+
+        Examples
+        --------
+        >>> from gnomon.linear import GLM
+        >>> model = GLM("poisson").fit([[0], [1], [2], [3]], [1, 2, 4, 9])
+        >>> model.get_prediction([[2.0]]).conf_int().round(1).tolist()
+        [[2.8, 6.7]]
+        """
+        self.summary(confidence_level)  # refuses where there are no standard errors
+        covariance = self.statistics_.covariance
+        if covariance is None:
+            raise NoSummary(
+                f"intervals of predictions are kept for up to {KEPT_COLUMNS} coefficients; leave "
+                "columns out, or bootstrap the rows"
+            )
+        rows = np.concatenate([dense(block) for block in intake.blocks_of(self, X)]).astype(float)
+        predictor = decision(rows, self.coef_, self.intercept_)
+        if self.fit_intercept:
+            rows = np.column_stack([np.ones(len(rows)), rows])
+        error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, covariance, rows), 0.0))
+        half, link = stats.norm.ppf(0.5 + confidence_level / 2) * error, self._link()
+        ends = np.column_stack([link.mean(predictor - half), link.mean(predictor + half)])
+        return MeanPredictionResults(
+            link.mean(predictor),
+            np.abs(link.slope(predictor)) * error,
+            np.sort(ends, axis=1),
+            confidence_level,
+        )
 
     def path(
         self,

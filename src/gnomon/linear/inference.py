@@ -20,6 +20,7 @@ from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Optional, Whole
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
+KEPT_COLUMNS = 500  # up to which the inverse (2 MB) is kept for intervals of predictions
 
 
 class NoSummary(DataError):
@@ -163,6 +164,45 @@ class PredictionResults(Result):
             "mean_ci_upper": mean[:, 1],
             "obs_ci_lower": single[:, 0],
             "obs_ci_upper": single[:, 1],
+        }
+        return {name: values.tolist() for name, values in found.items()}
+
+
+@dataclass(repr=False)
+class MeanPredictionResults(Result):
+    """Estimated means of a generalised linear model, with standard errors and intervals.
+
+    Attributes
+    ----------
+    predicted_mean, se_mean : ndarray of shape (n_samples,)
+        The estimated means and their standard errors (by the delta method).
+    ends : ndarray of shape (n_samples, 2)
+        The ends of the intervals.
+    confidence_level : float
+    """
+
+    predicted_mean: np.ndarray
+    se_mean: np.ndarray
+    ends: np.ndarray
+    confidence_level: float = 0.95
+
+    def conf_int(self) -> np.ndarray:
+        """Ends of the intervals of the means: shape (n_samples, 2)."""
+        return self.ends
+
+    def summary_frame(self):
+        """The predictions and intervals as a `Table`, under statsmodels' names of columns."""
+        return self.to_table()
+
+    def _title(self) -> str:
+        return f"Estimated means with intervals of level {self.confidence_level:g}"
+
+    def _columns(self) -> dict[str, Any]:
+        found = {
+            "mean": self.predicted_mean,
+            "mean_se": self.se_mean,
+            "mean_ci_lower": self.ends[:, 0],
+            "mean_ci_upper": self.ends[:, 1],
         }
         return {name: values.tolist() for name, values in found.items()}
 

@@ -40,6 +40,7 @@ from gnomon.linear.design import (
     shifted_into,
 )
 from gnomon.linear.inference import (
+    KEPT_COLUMNS,
     FitSummary,
     LeastSquaresStatistics,
     NoSummary,
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 
 DEPENDENT_SHARE = 1e-9  # least share of a column's square beside columns before it; R's is 1e-14
 MOST_NAMED = 8  # columns that a note lists
-KEPT_COLUMNS = 500  # up to which the inverse (2 MB) is kept for intervals of predictions
 CLOSE_TO_DEPENDENT = 1e3  # condition from which on normal equations lose six digits or more
 VERY_CLOSE_TO_DEPENDENT = 1e8  # condition from which on one refinement is not enough
 CLOSE_TO_PERFECT = 1e-6  # share of unexplained variance below which residuals are summed anew

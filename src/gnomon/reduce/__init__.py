@@ -35,6 +35,12 @@ from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
 from gnomon.reduce.gaussian_projection import GaussianRandomProjection, SparseRandomProjection
 from gnomon.reduce.ica import ICA
 from gnomon.reduce.isomap import Isomap
+from gnomon.reduce.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+)
 from gnomon.reduce.kernel_pca import KernelPCA
 from gnomon.reduce.keywords import BlockKeywords, block_keywords
 from gnomon.reduce.layout import (
@@ -108,6 +114,7 @@ __all__ = [
     "PCA",
     "TSNE",
     "UMAP",
+    "AdditiveChi2Sampler",
     "Alignment",
     "BlockKeywords",
     "CanonicalCorrelation",
@@ -135,10 +142,13 @@ __all__ = [
     "Motion",
     "NonlinearFactors",
     "NormalizedPCA",
+    "Nystroem",
     "PLSCanonical",
     "PLSRegression",
+    "PolynomialCountSketch",
     "ProjectedLearning",
     "Projection",
+    "RBFSampler",
     "RandomProjection",
     "RawStress",
     "Retrieval",

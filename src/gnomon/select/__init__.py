@@ -2,7 +2,7 @@
 
 from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.select.boruta import Boruta
-from gnomon.select.by_model import RFE, RFECV, SequentialFeatureSelector
+from gnomon.select.by_model import RFE, RFECV, SelectFromModel, SequentialFeatureSelector
 from gnomon.select.elimination import RecursiveElimination
 from gnomon.select.filter import FeatureRanking, FilterSelector, rank_features
 from gnomon.select.honest import (
@@ -63,6 +63,7 @@ __all__ = [
     "RecursiveElimination",
     "SelectFdr",
     "SelectFpr",
+    "SelectFromModel",
     "SelectFwe",
     "SelectKBest",
     "SelectPercentile",

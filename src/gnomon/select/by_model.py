@@ -17,9 +17,16 @@ from sklearn.utils import column_or_1d, get_tags
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, DictOf, Object, Whole
+from gnomon.engine.stored import Array, DictOf, Object, Optional, Whole
 
 TEXTS = "004 7.1 · 003 2.7.1"
+
+
+class Absent:
+    """An attribute that an object has once it is assigned, whatever its bases define."""
+
+    def __get__(self, owner, cls=None):
+        raise AttributeError("n_features_in_ is set by fit")
 
 
 class OverModel(OverScikitLearn):
@@ -131,3 +138,39 @@ class SequentialFeatureSelector(OverModel, feature_selection.SequentialFeatureSe
         "n_features_to_select_": Whole(),
         "support_": Array("b", ("n_columns",)),
     }
+
+
+@method(
+    task="filter",
+    texts=TEXTS,
+    use="One fit of a model with weights or importances decides, and a threshold.",
+    avoid="Features that are strongly correlated: they share one weight.",
+    peers=("sklearn.feature_selection.SelectFromModel",),
+    on="scikit-learn",
+)
+class SelectFromModel(OverModel, feature_selection.SelectFromModel):
+    """Keep the features whose weight or importance in a model exceeds a threshold.
+
+    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
+    correlated, since they share one weight.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.select import SelectFromModel
+    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6]]
+    >>> SelectFromModel(LinearRegression()).fit(X, [0, 1, 8, 9]).get_support()
+    array([ True, False])
+    """
+
+    n_features_in_ = Absent()  # scikit-learn reads it from the model inside, a table's may differ
+    _stored = {"estimator_": Object(), "max_features_": Optional(Whole())}
+
+    def _check_target(self, X, y):
+        if not self.prefit:  # a fitted model needs no target
+            super()._check_target(X, y)
+
+    def _fit_peer(self, fit, rows, given):
+        result = super()._fit_peer(fit, rows, given)
+        self.n_features_in_ = rows.shape[1]
+        return result
