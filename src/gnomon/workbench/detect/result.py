@@ -82,8 +82,8 @@ class DetectResult(JobResult):
         n_test = sum(each.is_test for each in self.found)
         return (
             f"Mean average precision {self.precision} at an overlap of one half, on {n_test:,} "
-            "pictures that were not learned from (95% interval over pictures; finding nothing "
-            "gives 0, all boxes and no false one gives 1)."
+            "pictures that were not learned from (the range is a bootstrap over pictures, whose "
+            "coverage is not known; finding nothing gives 0, all boxes and no false one gives 1)."
         )
 
     def lines(self) -> list[list[Any]]:
