@@ -357,7 +357,7 @@ class _Problem:
         self.span = float((spread**2).sum())
 
     def assigned(self, centers, metrics, before: np.ndarray) -> np.ndarray:
-        """Each row to its cheapest cluster, linked rows by turns until none moves."""
+        """Each row to its cheapest cluster, linked rows one after the other until none moves."""
         distances = self.distances(centers, metrics)
         if self.never:
             return self._assigned_without_breaking(distances)

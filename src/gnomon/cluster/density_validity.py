@@ -1,4 +1,4 @@
-"""How well groups of any shape are parted: are they denser at their emptiest than the gap between?
+"""Separation of groups of any shape: are they denser at their emptiest than the gap between?
 
 Silhouettes ask whether groups are balls. This index asks of each cluster for the longest step in
 its spanning tree (sparseness) and for the shortest step to another cluster (separation), where a
@@ -30,7 +30,7 @@ from gnomon.engine.errors import DataError
 
 @dataclass(repr=False)
 class DensityValidity(Result):
-    """How well clusters of any shape are parted: 1 is best, below 0 gaps are denser than clusters.
+    """Separation of clusters of any shape: 1 is best, below 0 gaps are denser than clusters.
 
     Attributes
     ----------

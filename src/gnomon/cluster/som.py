@@ -558,8 +558,8 @@ def grid_distances(height: int, width: int, grid: str, toroid: bool = False) -> 
         return np.hypot(across, along)
     if grid == "hexagonal" and height % 2 and height > 1:
         raise DataError(
-            f"a hexagonal grid of height {height} cannot be closed to a toroid, since its lines "
-            "are set off by turns; use an even height"
+            f"a hexagonal grid of height {height} cannot be closed to a toroid, since every "
+            "second line is shifted; use an even height"
         )
     period = height if grid == "square" else height * np.sqrt(0.75)
     shifted = places[:, [0]] - places[:, 0]

@@ -1,4 +1,4 @@
-"""Backfitting: an additive model whose terms are fitted in turns, each to what the others leave.
+"""Backfitting: an additive model fitted term by term, each to the residual of the others.
 
     y = a + sum_m h_m(x) + error;   in turns  h_m <- fit of  y - a - sum_{k != m} h_k(x),  then
     centred
@@ -36,7 +36,7 @@ from gnomon.trees import DecisionTreeRegressor
     peers=("pyGAM", "InterpretML EBM"),
 )
 class BackfittingRegressor(Ensemble, Regressor):
-    """A sum of learners, each refitted in turns to what the others leave over.
+    """A sum of learners, refitted alternately, each to the residual of the others.
 
     Use it for one curve per column that people can look at, or for a sum of different learners; not
     where columns interact strongly. Minimises sum_i w_i (y_i - a - sum_m h_m(x_i))^2 by turns; each

@@ -36,7 +36,7 @@ class Committee(Ensemble):
 
 
 class OfOneKind(Committee):
-    """Mixin: members are copies of one learner, or in turns of several, given as ``estimator``."""
+    """Mixin: members are copies of one learner, or alternately of several: ``estimator``."""
 
     def _candidates(self) -> list[tuple[str, Any]]:
         tree = DecisionTreeClassifier if self._target == "classes" else DecisionTreeRegressor

@@ -289,7 +289,7 @@ def _with_members(model, kept: np.ndarray, coefficients: np.ndarray, constant: f
 
 @kernel("f8[:,:]", "f8[:]", "f8[:]", "out f8[:]")
 def lasso_by_gram(gram, wanted, penalty, coefficients):
-    """Minimise b'Gb/2 - wanted'b + sum_m penalty_m |b_m| by turns, from and into coefficients (m,).
+    """Minimise b'Gb/2 - wanted'b + sum_m penalty_m |b_m| by coordinate descent.
 
     What is left of the gradient is kept up to date, so that a coefficient that stays costs nothing.
     """

@@ -244,7 +244,7 @@ def parent_chances(values: np.ndarray) -> np.ndarray:
 
 
 def inherited(rule: str, count: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Which elements come from the mother: by a coin, or in turns between cuts."""
+    """Which elements come from the first parent: at random, or alternately between cuts."""
     if rule == "uniform":
         return rng.random((count, n)) < 0.5
     cuts = rng.integers(0, n + 1, (count, 4))

@@ -1,4 +1,4 @@
-"""NIPALS: a few principal components by turns of least squares, also with missing cells.
+"""NIPALS: a few principal components by alternating least squares, also with missing cells.
 
 Minimises  sum over known (i, j) of e_ij (x_ij - m_j - sum_k w_ik u_jk)^2.  One component: given u,
 w_i = sum_j e_ij x_ij u_j / sum_j e_ij u_j^2; given w, u_j = sum_i e_ij x_ij w_i / sum_i e_ij w_i^2,
@@ -311,7 +311,7 @@ def factorize(
 
 
 def one_component(left, cells, max_iter: int, tol: float):
-    """One component of a matrix by turns; None where nothing is left to fit."""
+    """One component of a matrix by alternating least squares; None where nothing is left to fit."""
     # cells of little trust must not choose where to start; a row's own weight must not either
     trust = cells / np.maximum(cells.max(axis=1, keepdims=True), np.finfo(float).tiny)
     lengths = (trust * left**2).sum(axis=1)

@@ -138,7 +138,7 @@ class Problem:
 
 
 def binned(values: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bins of about equal weight; whole columns of few values keep each value as its bin."""
+    """Bins of about equal weight; each of few distinct values is its bin."""
     distinct, codes = np.unique(values, return_inverse=True)
     if len(distinct) <= n_bins:
         return codes

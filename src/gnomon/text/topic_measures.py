@@ -90,7 +90,7 @@ def completed_words(model: Any, X: Any, *, random_state: Any = 0) -> tuple[np.nd
 
 
 def halves(rows: sp.csr_array, rng: np.random.Generator) -> tuple[sp.csr_array, sp.csr_array]:
-    """The words of each document parted at random in two halves; the first has the odd word."""
+    """The words of each document split at random into two halves; the first has the odd word."""
     documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     owners = np.repeat(documents, rows.data)
     words = np.repeat(rows.indices, rows.data)

@@ -759,7 +759,7 @@ def part_share(worker, n_workers, state, work):
 
 @lean_subkernel
 def join_share(worker, n_workers, state):
-    """Copy the parted blocks of the nodes that have several into the other buffer, left first."""
+    """Copy the split blocks of the nodes that have several into the other buffer, left first."""
     blocks = state.blocks
     for b in range(worker, state.lists[NUMBERS, N_BLOCKS], n_workers):
         if blocks[b, B_TO_LEFT] < 0:
@@ -862,7 +862,7 @@ def bound_children(node, state, rules):
 
 @lean_subkernel
 def make_children(node, n_left, count_left, joined, state, rules):
-    """Make the two children of a node whose rows are parted."""
+    """Make the two children of a node whose rows are split."""
     nodes, lists = state.nodes, state.lists
     left = lists[NUMBERS, N_NODES]
     lists[NUMBERS, N_NODES] += 2
@@ -906,7 +906,7 @@ def give_slots(node, state):
 
 @lean_subkernel
 def settle_nodes(state, rules):
-    """After the rows are parted: make children and jobs; returns whether blocks must be joined."""
+    """After the rows are split: make children and jobs; returns whether blocks must be joined."""
     nodes, lists, blocks = state.nodes, state.lists, state.blocks
     lists[NUMBERS, N_JOBS] = 0
     is_last = lists[NUMBERS, N_LEAVES] + 1 >= rules.max_leaves
@@ -1155,7 +1155,7 @@ def plan(state, rules):
 
 @kernel(State, Rules)
 def settle(state, rules):
-    """Make the children of the nodes whose rows are parted; returns whether to join blocks."""
+    """Make the children of the nodes whose rows are split; returns whether to join blocks."""
     return settle_nodes(state, rules)
 
 

@@ -274,7 +274,7 @@ def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def classes_hint(rows: Table, target: str) -> str:
-    """How to learn whole numbers of few values as classes; empty for other targets."""
+    """How to learn whole numbers with few distinct values as classes; empty for other targets."""
     if rows.schema[target].kind is not Kind.INTEGER:
         return ""
     distinct = len(rows.column(target).drop_null().unique())

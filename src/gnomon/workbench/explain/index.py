@@ -177,7 +177,7 @@ def summary(thing: Any) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a name or sentence in lower case: CamelCase and snake_case are parted."""
+    """The words of a name or sentence in lower case: CamelCase and snake_case are split."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
     return [word.lower() for word in re.findall(r"[A-Za-z]+|\d+", spaced)]
 

@@ -14,7 +14,7 @@ from gnomon.workbench.group.options import JOB
 class GroupCommand(JobCommand):
     """Find groups of rows, name them, and say whether they can be trusted.
 
-    Methods and numbers of groups compete; each is judged by how well groups are parted and by
+    Methods and numbers of groups compete; each is judged by how well they are separated and by
     whether other rows would give the same ones. The run folder gets labels.csv, a model that
     assigns new rows (gnomon predict), and report.html.
 

@@ -26,7 +26,7 @@ class GroupOptions(Options):
         None,
         least=2,
         help="The greatest number of groups that is tried; by default 10, and up to 50 where more "
-        "groups are parted better.",
+        "groups are separated better.",
     )
     methods: list[str] | None = option(
         None,

@@ -20,12 +20,12 @@ from gnomon.workbench.group.search import judged_places
 FIRST, SECOND = "component 1", "component 2"
 CAPTIONS = {
     "map": "Rows on the two directions in which they vary most, with the ellipses of each group's "
-    "mean and covariance. Groups that overlap here may be parted in other directions.",
+    "mean and covariance. Groups that overlap here may be separate in other directions.",
     "ellipsoids": "The groups in the three directions in which rows vary most; turn it to see.",
     "sizes": "Rows by group.",
     "silhouettes": "Every row's silhouette, sorted within its group: rows to the left of zero lie "
     "nearer to another group.",
-    "silhouette by number": "How well groups are parted, by their number.",
+    "silhouette by number": "How well groups are separated, by their number.",
     "stability by number": "How far halves of the rows agree, by the number of groups.",
     "tree": "Rows merged step by step (Ward); the slider moves the cut.",
     "planes": "A map of the rows, once for each of the columns in which groups differ most: "

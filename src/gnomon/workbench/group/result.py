@@ -42,7 +42,7 @@ class GroupResult(JobResult):
         All that competed, the best first.
     chosen : Grouping
     tendency : Tendency
-        Whether the groups are better parted than those of a cloud without any.
+        Whether the groups are better separated than those of a cloud without any.
     run : Run
         What was decided, and why.
     notes : list of str
@@ -63,7 +63,7 @@ class GroupResult(JobResult):
 
     @property
     def clear(self) -> bool:
-        """Whether the groups are stable, and better parted than those of one cloud."""
+        """Whether the groups are stable, and better separated than those of one cloud."""
         return self.chosen.is_stable and self.tendency.found
 
     def verdict(self) -> str:
@@ -79,7 +79,7 @@ class GroupResult(JobResult):
             return f"{how}. Other rows of this kind would give nearly the same groups."
         if not self.tendency.found:
             return (
-                "Groups are not shown in these columns: one cloud of rows would be parted as well "
+                "Groups are not shown in these columns: one cloud of rows would be split as well "
                 f"({self.tendency}). The grouping given may cut a cloud into pieces; {how}."
             )
         return (

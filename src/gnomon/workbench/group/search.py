@@ -132,7 +132,7 @@ def search(
     if further:
         note(
             f"{further[0]} to {further[-1]} groups are tried too",
-            f"more than {numbers[-1]} groups are parted better",
+            f"more than {numbers[-1]} groups are separated better",
         )
         jobs = [(name, k, float("nan")) for name in methods if name != "DBSCAN" for k in further]
         kept += all_judged(jobs, rows, settings, tell)
@@ -387,7 +387,7 @@ def parted_as_made(
 
 
 def parted_by(rows: np.ndarray, labels: np.ndarray) -> Estimate:
-    """The mean silhouette; rows of no group are parted from nothing."""
+    """The mean silhouette; rows of no group are separated from nothing."""
     parted = np.zeros(len(rows))
     held = labels >= 0
     if n_groups(labels) > 1:
@@ -396,7 +396,7 @@ def parted_by(rows: np.ndarray, labels: np.ndarray) -> Estimate:
 
 
 def density_of(rows: np.ndarray, labels: np.ndarray) -> float:
-    """The density index; 0 where there are not two groups to be parted."""
+    """The density index; 0 where there are not two groups to be separated."""
     return density_validity(rows, labels).total if n_groups(labels) > 1 else 0.0
 
 
@@ -425,7 +425,7 @@ def ranked(found: list[Judged], rows: np.ndarray) -> list[Judged]:
 
 
 def figures_in_order(judged: Judged) -> tuple[bool, float]:
-    """Sorts the stable ones first, the better parted before others."""
+    """Sorts the stable ones first, the better separated before others."""
     return not judged.grouping.is_stable, -judged.grouping.silhouette.value
 
 
@@ -458,7 +458,7 @@ def best_of(stable: list[Judged], rows: np.ndarray) -> tuple[Judged, str]:
         return best_parted(balls)
     shape = plainest_shape(shapes)
     if not balls:
-        return shape, "fewest groups among those of any shape that are parted nearly as well"
+        return shape, "fewest groups among those of any shape that are separated nearly as well"
     ball, why = best_parted(balls)
     held = shape.labels >= 0
     if density_of(rows[held], ball.labels[held]) >= 0:
@@ -468,7 +468,7 @@ def best_of(stable: list[Judged], rows: np.ndarray) -> tuple[Judged, str]:
 
 
 def plainest_shape(shapes: list[Judged]) -> Judged:
-    """Of those parted nearly as well as the best by density the fewest groups, the most stable."""
+    """The fewest groups, then the most stable, of those nearly as well separated as the best."""
     enough = NEARLY_AS_DENSE * max(each.grouping.density for each in shapes)
     near = [each for each in shapes if each.grouping.density >= enough] or shapes
     return min(near, key=lambda each: (each.grouping.k, -each.grouping.stability.value))
@@ -480,7 +480,7 @@ def best_parted(stable: list[Judged]) -> tuple[Judged, str]:
     best = max(groupings, key=lambda each: each.silhouette.value)
     close = best.silhouette.value - best.silhouette.error
     chosen = plainest([each for each in groupings if each.silhouette.value >= close])
-    why = "best parted of the stable groupings"
+    why = "best separated of the stable groupings"
     if chosen is not best:
-        why = f"fewest groups within one standard error of the best parted ({best.method})"
+        why = f"fewest groups within one standard error of the best separated ({best.method})"
     return next(each for each in stable if each.grouping is chosen), why

@@ -35,7 +35,7 @@ MOST_STEPS, HUMPS = 100, 32
 
 
 class Tendency(NamedTuple):
-    """Whether there are groups at all: is the grouping better parted than those of clouds?
+    """Whether there are groups at all: is the grouping better separated than those of clouds?
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ class LearnOptions(Options):
         flag=None,
         settled=True,
         least=0,
-        help="Further fits without pairs of folds, which widen intervals where models hang on "
+        help="Further fits without pairs of folds, which widen intervals where models depend on "
         "single rows; by default five below 10,000 rows.",
     )
     compare_rows: int | None = option(
