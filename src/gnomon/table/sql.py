@@ -228,7 +228,7 @@ def postgres_batches(
         cursor.execute(query)
     except psycopg.Error as error:
         raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
-    names = [entry.name for entry in cursor.description]
+    names = [entry.name for entry in cursor.description or ()]
     return names, _fetched(cursor, shown, psycopg.Error, connection), notes
 
 
