@@ -450,7 +450,9 @@ class FakePostgres:
     def connect(self, url):
         return self
 
-    def execute(self, query):
+    def execute(self, query, values=()):
+        if "pg_index" in query:  # the table has no primary key
+            return self.data.execute("select 1 where 0")
         if "information_schema" in query:
             return self.data.execute("select name from sqlite_master")
         return self.data.execute(query)

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from gnomon.contract.data import LazySource, ScanSource
 from gnomon.contract.intake.streams import Look
 from gnomon.distributed import remote
-from gnomon.distributed.errors import too_many_rows
+from gnomon.distributed.errors import scheduler_gone, too_many_rows
 from gnomon.distributed.remote import Again, HeldChunks, HeldRows, Packed
 from gnomon.distributed.tasks import Task, Tasks
 from gnomon.engine.sums import ArraySource, Source, rows_per_chunk
@@ -115,7 +115,10 @@ class Holder:
     def workers(self) -> dict[str, int]:
         """Threads of each worker, by address."""
         self.tasks.require_scheduler()
-        return dict(sorted(self.client.nthreads().items()))
+        try:
+            return dict(sorted(self.client.nthreads().items()))
+        except (AttributeError, OSError) as error:  # the client has let go of its scheduler
+            raise scheduler_gone(self.tasks.address) from error
 
     def hold(self, source: Source, together: int, tables: ScanTables | None) -> Holding | None:
         """The rows of a source on the workers; None where they are one block."""

@@ -108,6 +108,9 @@ class Tasks:
             try:
                 future = each.task.submit(avoid)
                 break
+            except AttributeError as error:  # a client without its scheduler has none to call
+                self.require_scheduler(error)
+                raise
             except (*lost_errors(), TimeoutError) as error:  # no worker is there, for now
                 self.require_scheduler(error)
                 waited = time.monotonic() - each.begun
@@ -206,7 +209,7 @@ class Tasks:
 
     def require_scheduler(self, error: BaseException | None = None) -> None:
         """Raise where the scheduler is gone."""
-        if self.client.status != "running":
+        if self.client.status != "running" or self.client.scheduler is None:
             raise scheduler_gone(self.address) from error
 
 
