@@ -84,7 +84,7 @@ class Pair(Options):
     def is_satisfied_by(self, val: Any) -> bool:
         if not isinstance(val, (tuple, list, np.ndarray)) or len(val) != 2:
             return False
-        return all(isinstance(each, Integral) and each >= self.low for each in val)
+        return all(isinstance(each, Integral) and int(each) >= self.low for each in val)
 
     def __str__(self) -> str:
         return f"two whole numbers, each {self.low} or more"
