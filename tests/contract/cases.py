@@ -56,8 +56,6 @@ FEW_PASSES = {
     "SlicedGenerator": 12,
     "VariationalAutoencoder": 12,
 }
-# methods that end where steps become short, which is before weights and repetitions agree
-CONVERGED = {"ElasticNetCV": 1e-9, "HuberRegressor": 1e-9, "LassoCV": 1e-9}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -102,8 +100,6 @@ def make(cls: type, **changes: Any):
         chosen["random_state"] = 0
     if cls.__name__ in FEW_PASSES:
         chosen["max_iter"] = FEW_PASSES[cls.__name__]
-    if cls.__name__ in CONVERGED:
-        chosen["tol"] = CONVERGED[cls.__name__]
     return cls(**(chosen | changes))
 
 

@@ -41,6 +41,7 @@ class Recorded(OverScikitLearn):
     """
 
     _own_parameters: ClassVar[str] = KEEP_HISTORY
+    n_iter_: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -75,13 +76,13 @@ class Recorded(OverScikitLearn):
     def _changed(self, changed: dict[str, Any]) -> Iterator[None]:
         """With other parameters meanwhile, and without a warning that steps were few."""
         asked = {name: getattr(self, name) for name in changed}
-        vars(self).update(changed)
+        self.__dict__.update(changed)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 yield
         finally:
-            vars(self).update(asked)
+            self.__dict__.update(asked)
 
     def _watched(self, steps: Steps) -> contextlib.AbstractContextManager[Any]:
         """Inside it, scikit-learn's code reports its steps."""

@@ -77,6 +77,13 @@ class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
 
         return minimizing(told)
 
+    def _in_canonical_order(self, rows: Any, given: dict[str, Any]) -> bool:
+        """Where rows are weighted or repeated, so that both give the same sums to the bit."""
+        if given.get("sample_weight") is not None or not isinstance(rows, np.ndarray):
+            return True
+        is_matrix = rows.ndim == 2 and rows.dtype.kind in "fiub"
+        return is_matrix and len(np.unique(rows, axis=0)) < len(rows)
+
     def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
         """Fit; the columns of a table, whose units differ, in units of their own.
 

@@ -71,7 +71,7 @@ class Perceptron(Recorded, WrittenOut, linear_model.Perceptron):
         "t_": Number(),
     }
 
-    def _in_canonical_order(self) -> bool:
+    def _in_canonical_order(self, rows: Any, given: dict[str, Any]) -> bool:
         return self.shuffle
 
     def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
