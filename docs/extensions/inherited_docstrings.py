@@ -16,11 +16,13 @@ CODE = re.compile(r"(``.*?``|`[^`]*`_?|:\w+:`[^`]*`)")
 NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[\s,.;:)\]]|$)")
 STAR = re.compile(r"(?<=[ (])\*(?=\w+[,)])")
 NOTE = re.compile(r"\s?\[(\d+)\]_")
+MATH = re.compile(r":math:`([^`]+)`")  # as code: a renderer would be loaded from outside
 BAR = re.compile(r"(?<!\\)\|")
 
 
 def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     text = LINK.sub(r"\1", "\n".join(line for line in lines if not GUIDE.match(line)))
+    text = MATH.sub(r"``\1``", text)
     text = NOTE.sub(lambda found: found[0] if f".. [{found[1]}]" in text else "", text)
     escaped, in_example = [], False
     for line in text.split("\n"):

@@ -14,6 +14,7 @@ from collections import defaultdict
 from functools import cache
 from typing import Any
 
+from inherited_docstrings import MATH
 from registry_pages import HERE, title, write
 
 from gnomon.engine.registry import PACKAGES, methods
@@ -223,6 +224,7 @@ def shown(value: Any) -> str:
 
 def plain(text: str) -> str:
     """Text without what reStructuredText would read as marks, except code in double backquotes."""
+    text = MATH.sub(r"``\1``", text)
     parts = re.split(r"(``.*?``|`[^`]*`)", text)
     parts[::2] = [re.sub(r"([*_|\\])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
