@@ -228,7 +228,7 @@ class RidgeClassifier(Recorded, linear_model.RidgeClassifier):
         "intercept_": Array("f", (None,)) | Number(),
         "solver_": Text(),
         "_label_binarizer": Object(("LabelBinarizer",)),
-        "n_iter_": Optional(Array("i", None) | None),
+        "n_iter_": Whole() | Array("i", None),
     }
 
     def _most_steps(self) -> int:

@@ -24,7 +24,7 @@ from sklearn.utils import get_tags
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
@@ -59,6 +59,8 @@ class OverSearch(OverScikitLearn):
 
     def _check_loaded(self) -> None:
         """Scorers are functions, which model files do not hold: they follow from ``scoring``."""
+        if self.refit and "cv_results_" in vars(self) and "best_estimator_" not in vars(self):
+            raise ModelFileError("the search has refit an estimator, which the file lacks")
         if hasattr(self, "cv_results_"):
             self.scorer_ = self._get_scorers()[0]
 
