@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -198,7 +198,7 @@ class Holder:
         for (start, stop), home in zip(spans, homes):
             whole = HeldChunks([chunk for block in blocks[start:stop] for chunk in block.parts])
             n_bytes = sum(_size_of(chunk.rows) for chunk in whole.parts)
-            make = partial(self.sent, lambda whole=whole: whole, home)
+            make = partial(self.sent, partial(_as_it_is, whole), home)
             parts.append(Part(start, stop - start, make, n_bytes))
         return Holding(parts, len(blocks), homes)
 
@@ -248,7 +248,7 @@ class Holder:
         tables = self._cut_again(read, lengths, borders, homes)
         return ScanTables(scan, feeds, lengths, tables, borders, homes)
 
-    def _each(self, function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+    def _each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         packed = Packed.of(function)
         tasks = [
             Task(
@@ -453,6 +453,10 @@ def _rows_of(source: ArraySource, start: int, stop: int, place: _Place) -> HeldR
 def _bytes_of(source: Source) -> int:
     rows = getattr(source, "rows", None)
     return source.n_rows * source.n_columns * 8 if rows is None else _size_of(rows)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _size_of(rows: Any) -> int:

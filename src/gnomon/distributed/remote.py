@@ -223,7 +223,8 @@ def encoded(packed: Packed, arrow: pa.Table, schema: Schema, rows: int) -> Piece
 
 def held(piece: Piece, size: int, first: int, start: int) -> HeldRows:
     """Encoded rows as a worker keeps them."""
-    return HeldRows(*piece, size, first, start)
+    rows, y, weights = piece
+    return HeldRows(rows, y, weights, size, first, start)
 
 
 class Again(NamedTuple):

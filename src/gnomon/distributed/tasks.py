@@ -111,7 +111,7 @@ class Tasks:
             except AttributeError as error:  # a client without its scheduler has none to call
                 self.require_scheduler(error)
                 raise
-            except (*lost_errors(), TimeoutError) as error:  # no worker is there, for now
+            except lost_or_late() as error:  # no worker is there, for now
                 self.require_scheduler(error)
                 waited = time.monotonic() - each.begun
                 if waited > WAIT_FOR_WORKERS:
@@ -211,6 +211,11 @@ class Tasks:
         """Raise where the scheduler is gone."""
         if self.client.status != "running" or self.client.scheduler is None:
             raise scheduler_gone(self.address) from error
+
+
+def lost_or_late() -> tuple[type[BaseException], ...]:
+    """The errors of a worker that is not there, or not yet."""
+    return (*lost_errors(), TimeoutError)
 
 
 def lost_errors() -> tuple[type[BaseException], ...]:

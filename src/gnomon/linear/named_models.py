@@ -12,6 +12,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from scipy.special import comb
 from sklearn import linear_model
 from sklearn.linear_model import _theil_sen
 from sklearn.preprocessing import LabelBinarizer
@@ -164,6 +165,13 @@ class TheilSenRegressor(Recorded, linear_model.TheilSenRegressor):
         "breakdown_": Number(),
         "n_subpopulation_": Whole(),
     }
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        # scikit-learn keeps each subset as a view of an order of all rows
+        size = self.n_subsamples or min(n_columns + int(self.fit_intercept), n_rows)
+        subsets = int(min(self.max_subpopulation, comb(n_rows, min(size, n_rows))))
+        fits = 8 * subsets * (n_rows + 4 * (n_columns + 1))
+        return fits + super()._working_memory(n_rows, n_columns)
 
     def _watched(self, steps: Steps) -> Any:
         def spatial_median(original: Any, fits: np.ndarray, max_iter: int, tol: float) -> Any:

@@ -29,6 +29,7 @@ class PairedDirections(Recorded):
 
     _target = "numbers"
     _many_targets: ClassVar[bool] = True
+    _keeps_rows = True  # the scores of the training rows, as scikit-learn's
     _stored = {
         "_n_features_out": Whole(1),
         "_norm_y_weights": Flag(),

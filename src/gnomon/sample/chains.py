@@ -359,10 +359,10 @@ def sample_chains(
         for each in in_order(run, range(m), n_jobs, anywhere=True):
             found.append(each)
             tell(len(found), m)
-    *numbers, walkers = zip(*found)  # a chain that ran elsewhere goes on from there
+    *numbers, ended = zip(*found)  # a chain that ran elsewhere goes on from there
     draws, logs, acceptance = map(np.array, numbers)
     names = known.labels if known is not None else tuple(f"x{j}" for j in range(d))
-    chains = Chains(draws, logs, acceptance, names, n_warmup, thin, list(walkers))
+    chains = Chains(draws, logs, acceptance, names, n_warmup, thin, list(ended))
     _warn_unless_mixed(chains)
     return chains
 

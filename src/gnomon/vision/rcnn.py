@@ -362,6 +362,7 @@ class RegionNetwork(NetworkDetector):
         values, slope = loss(told, np.concatenate([each.target for each in drawn]))
         slope = (slope * weights[:, None]).astype(maps.dtype)
         into = head.backward(parameters, tape, slope, slopes)[1]
+        assert into is not None
         return float(values @ weights), pool_gradient(into, pooled.cells, maps.shape)
 
     def _proposed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.live import Live
@@ -68,7 +68,7 @@ def show(
                     console.print(f"  {line}", markup=False, highlight=False)
 
 
-def _watch(cluster) -> None:
+def _watch(cluster: Any) -> None:
     with Live(table_of(cluster.workers()), console=console) as live:
         while True:
             time.sleep(EVERY)
