@@ -259,7 +259,7 @@ class Holder:
             for number, item in enumerate(items)
         ]
         found = dict(self.tasks.results(tasks, len(tasks)))
-        return [found[number].result for number in range(len(items))]
+        return [found[number].result for number in range(len(tasks))]
 
     def _one(self, packed: Packed, item: Any, avoid: tuple[str, ...]) -> Any:
         return self.submit(remote.one_item, packed, item, home=None, avoid=avoid)

@@ -1290,9 +1290,9 @@ def ellipsoid_morph(
     --------
     >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(40, 3))
-    >>> figure = ellipsoid_morph(rows, [0] * 40, [0] * 20 + [1] * 20)
+    >>> figure = ellipsoid_morph(rows, [0] * 40, [0] * 20 + [1] * 20, frames=10)
     >>> len(figure.frames), len(figure.data)
-    (21, 2)
+    (11, 2)
     """
     table = _in_three(X)
     parents, parent_of_row = label_codes(coarse, len(table))

@@ -68,15 +68,13 @@ def decision_regions(
 
     Examples
     --------
-    >>> from gnomon.bayes import GaussianClassifier
     >>> from gnomon.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [3, 1], [0, 3]], 20, axis=0)
     >>> y = np.repeat(["a", "b", "c"], 20)
-    >>> models = {"normal": GaussianClassifier(), "5 nearest": KNeighborsClassifier()}
-    >>> fitted = {name: model.fit(X, y) for name, model in models.items()}
-    >>> [note.text for note in decision_regions(fitted, X, y).layout.annotations]
-    ['normal', '5 nearest']
+    >>> models = {"5 nearest": KNeighborsClassifier().fit(X, y)}
+    >>> [note.text for note in decision_regions(models, X, y).layout.annotations]
+    ['5 nearest']
     """
     panels = dict(estimators) if isinstance(estimators, Mapping) else {"": estimators}
     table = np.asarray(X, dtype=np.float64)
