@@ -72,9 +72,9 @@ def decision_regions(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [3, 1], [0, 3]], 20, axis=0)
     >>> y = np.repeat(["a", "b", "c"], 20)
-    >>> models = {"5 nearest": KNeighborsClassifier().fit(X, y)}
-    >>> [note.text for note in decision_regions(models, X, y).layout.annotations]
-    ['5 nearest']
+    >>> figure = decision_regions(KNeighborsClassifier().fit(X, y), X, y)
+    >>> [each.name for each in figure.data if each.type == "scatter"]
+    ['a', 'b', 'c']
     """
     panels = dict(estimators) if isinstance(estimators, Mapping) else {"": estimators}
     table = np.asarray(X, dtype=np.float64)
