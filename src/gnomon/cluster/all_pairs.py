@@ -84,7 +84,7 @@ def find_ward_neighbors(
 
 @kernel("out f8[:,:]", "i8[:]", "f8[:,:]", "f8[:]", "f8[:]", "f8", "out i8[:]", "out f8[:]")
 def ward_of_products(products, asked, centers, squares, weights, error, near, added):
-    """The cluster whose union with each asked one adds the least squares; of equals the first.
+    """The cluster whose union with each given one adds the least squares; of equals the first.
 
     products (m, n) of the asked clusters with all, used up; centers (n, d), squares and weights
     (n,). Only clusters that may be the least in view of the error are compared column by column.

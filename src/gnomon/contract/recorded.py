@@ -93,7 +93,7 @@ class Recorded(OverScikitLearn):
 
 
 class StoppedError(Exception):
-    """A callback asked to stop."""
+    """A callback requested a stop."""
 
 
 class Steps:

@@ -698,7 +698,7 @@ class GLM(Regressor, SumLearner):
         >>> from gnomon.linear import GLM
         >>> model = GLM("poisson").fit([[0], [1], [2], [3]], [1, 2, 4, 9])
         >>> model.get_prediction([[2.0]]).conf_int().round(1).tolist()
-        [[2.8, 6.7]]
+        [[2.5, 7.1]]
         """
         self.summary(confidence_level)  # refuses where there are no standard errors
         covariance = self.statistics_.covariance

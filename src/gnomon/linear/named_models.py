@@ -175,7 +175,7 @@ class TheilSenRegressor(Recorded, linear_model.TheilSenRegressor):
 
     def _watched(self, steps: Steps) -> Any:
         def spatial_median(original: Any, fits: np.ndarray, max_iter: int, tol: float) -> Any:
-            """scikit-learn's median; its steps are told. In one dimension there is but one."""
+            """scikit-learn's median; its steps are reported. In one dimension there is one."""
             step = functools.partial(self._told_step, steps)
             with replaced(_theil_sen, "_modified_weiszfeld_step", step):
                 _, median = original(fits, max_iter=max_iter, tol=tol)

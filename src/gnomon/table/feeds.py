@@ -540,7 +540,7 @@ class FolderFeed:
 
 
 class LazyFeed:
-    """A data frame of Dask: its partitions, computed when asked for."""
+    """A data frame of Dask: its partitions, computed when needed."""
 
     written = False
     hints: Hints | None = None

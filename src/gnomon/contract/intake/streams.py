@@ -99,7 +99,7 @@ def refuse_unusable(encoder: TableEncoder, learner: Any, rows: np.ndarray) -> No
 
 
 def is_lazy_array(X: Any) -> bool:
-    """Whether this is an array of Dask (or the like), whose rows are computed when asked for."""
+    """Whether this is an array of Dask (or the like), whose rows are computed when needed."""
     return hasattr(X, "__dask_graph__") and getattr(X, "ndim", None) == 2 and hasattr(X, "chunks")
 
 
