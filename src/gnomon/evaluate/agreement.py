@@ -45,7 +45,7 @@ class LabelAgreement(Result):
             "dispute"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "item": self.disputed.tolist(),
             "first": self.first.tolist(),
@@ -112,7 +112,7 @@ class ErrorAgreement(Result):
     def _title(self) -> str:
         return f"Errors compared with independent ones of the same rates: {p_text(self.p)}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "": ["A right, where B is right", "A right, where B is wrong"],
             "observed": [self.right_given_right, self.right_given_wrong],
@@ -200,7 +200,7 @@ class CosineScore(Result):
     def _title(self) -> str:
         return f"Cosine {self.mean} in {self.n_components} dimensions"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         shares = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
         return {"quantile": shares, "cosine": np.quantile(self.cosines, shares).tolist()}
 

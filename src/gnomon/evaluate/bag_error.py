@@ -90,7 +90,7 @@ class BagError(Result):
     def _title(self) -> str:
         return f"{self.bags.name}: {self.measure} by {len(self.bags.splits)} bootstrap bags"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "estimate": ["training", "out of bag", ".632", ".632+", "no information"],
             self.measure: [
@@ -178,7 +178,8 @@ def bootstrap_error(
     whole = work(len(splits), everything, everything)
     if whole.said is None:
         raise DataError(f"the learner failed on all rows: {whole.failure}")
-    training = float(chosen.row_losses(problem.y, whole.said).mean())
+    assert problem.y is not None
+    training = float(_row_losses(chosen, problem.y, whole.said).mean())
     figure, n_never = _out_of_bag(bags, chosen, problem.n_rows)
     return BagError(
         chosen.name,
@@ -199,12 +200,20 @@ def _loss_measure(measure: Any, task: str) -> Measure:
     return chosen
 
 
+def _row_losses(measure: Measure, y: np.ndarray, said: Said) -> np.ndarray:
+    """Losses of rows by a measure that has them, as `_loss_measure` sees to."""
+    losses = measure.row_losses(y, said)
+    assert losses is not None
+    return losses
+
+
 def _out_of_bag(bags: CrossValidation, measure: Measure, n_rows: int) -> tuple[Estimate, int]:
     """Mean over rows of each row's mean loss over the bags without it."""
+    assert bags.y is not None
     total, times, n_infinite = np.zeros(n_rows), np.zeros(n_rows), 0
     for (_, test), fold in zip(bags.splits, bags.folds):
         if fold.said is not None:
-            losses = measure.row_losses(bags.y[test], fold.said)
+            losses = _row_losses(measure, bags.y[test], fold.said)
             infinite = np.isinf(losses)
             total[test] += np.where(infinite, ROUNDED_TO_ZERO, losses)
             n_infinite += int(infinite.sum())
@@ -218,7 +227,9 @@ def _out_of_bag(bags: CrossValidation, measure: Measure, n_rows: int) -> tuple[E
 
 def _no_information(measure: Measure, problem: Problem, said: Said) -> float:
     """Mean loss over all pairings of targets with predictions; shares suffice for classes."""
+    assert problem.y is not None
     if measure.function is error_rate:
+        assert problem.classes is not None
         of_y = np.array([(problem.y == c).mean() for c in problem.classes])
         of_said = np.array([(said.predictions == c).mean() for c in problem.classes])
         return float((of_y * (1 - of_said)).sum())
@@ -229,5 +240,5 @@ def _no_information(measure: Measure, problem: Problem, said: Said) -> float:
     totals = 0.0
     for shift in range(n):
         rows = np.roll(np.arange(n), shift)
-        totals += float(measure.row_losses(problem.y[rows], said).mean())
+        totals += float(_row_losses(measure, problem.y[rows], said).mean())
     return totals / n

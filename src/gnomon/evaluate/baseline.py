@@ -17,6 +17,7 @@ from gnomon.contract import Classifier, Data, Regressor, Step, SumLearner, Takes
 from gnomon.engine.parameters import StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
+from gnomon.engine.sums import Chunk
 from gnomon.evaluate.intake import label_column
 from gnomon.table.table import Table
 
@@ -69,24 +70,25 @@ class BaselineClassifier(Classifier, SumLearner):
         "class_prior_": Array("f8", ("n_classes",), low=0.0),
     }
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
-    def _sums(self, state, chunk):
+    def _sums(self, state: Any, chunk: Chunk) -> ClassSums:
+        assert chunk.y is not None
         return ClassSums(np.bincount(chunk.y, chunk.weights, minlength=len(self.classes_)))
 
-    def _update(self, state, total):
+    def _update(self, state: Any, total: ClassSums) -> Step:
         shares = total.weight / total.weight.sum()
         seen = shares[shares > 0]
         return Step({"shares": shares}, float(-(seen * np.log(seen)).sum()), True)
 
-    def _attributes(self, state):
+    def _attributes(self, state: Any) -> dict[str, Any]:
         return {"class_prior_": state["shares"]}
 
-    def _proba(self, rows):
+    def _proba(self, rows: Any) -> np.ndarray:
         return np.tile(self.class_prior_, (rows.shape[0], 1))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -132,30 +134,30 @@ class BaselineRegressor(Regressor):
         "constant_": Number() | Array("f8", (None,)),
     }
 
-    def __init__(self, strategy="mean"):
+    def __init__(self, strategy: str = "mean") -> None:
         self.strategy = strategy
 
     def _fit(self, data: Data) -> None:
         pick = weighted_mean if self.strategy == "mean" else weighted_median
         self.constant_ = pick(data.y, data.weight_array)
 
-    def _estimate(self, rows):
+    def _estimate(self, rows: Any) -> np.ndarray:
         n = rows.shape[0]
         return np.full((n, *np.shape(self.constant_)), self.constant_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags
 
 
-def weighted_mean(y: np.ndarray, weights: np.ndarray):
+def weighted_mean(y: np.ndarray, weights: np.ndarray) -> float | np.ndarray:
     """Mean per column of y."""
     mean = (weights / weights.sum()) @ y
     return float(mean) if y.ndim == 1 else mean
 
 
-def weighted_median(y: np.ndarray, weights: np.ndarray):
+def weighted_median(y: np.ndarray, weights: np.ndarray) -> float | np.ndarray:
     """Weighted median per column of y; the mean of the two middle values where there are two."""
     if y.ndim == 2:
         return np.array([weighted_median(column, weights) for column in y.T])

@@ -17,6 +17,8 @@ standard deviations; that it is worse, as often.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -123,7 +125,15 @@ def bayesian_sign_test(
     return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, confidence_level, rng)
 
 
-def _prepared(first, second, rope, prior, n_draws, confidence_level, random_state):
+def _prepared(
+    first: ArrayLike,
+    second: ArrayLike,
+    rope: float,
+    prior: float,
+    n_draws: int,
+    confidence_level: float,
+    random_state: int,
+) -> tuple[np.ndarray, np.random.Generator]:
     """Differences with the prior's 0 in front, and where draws come from."""
     check_level(confidence_level)
     check_rope(rope)
@@ -136,7 +146,14 @@ def _prepared(first, second, rope, prior, n_draws, confidence_level, random_stat
 
 
 def _drawn_test(
-    gaps, shares, rope, prior, n_draws, greater_is_better, confidence_level, rng
+    gaps: np.ndarray,
+    shares: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    rope: float,
+    prior: float,
+    n_draws: int,
+    greater_is_better: bool,
+    confidence_level: float,
+    rng: np.random.Generator,
 ) -> BayesianTest:
     strengths = np.concatenate([[prior], np.ones(len(gaps) - 1)])
     wins, means = np.zeros(3), []

@@ -70,7 +70,7 @@ class BiasVariance(Result):
     def _title(self) -> str:
         return f"Bias and variance over {self.n_sets} training sets"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         shown: dict[str, Estimate | None] = dict(self.parts)
         if not self.noise_known:
             shown["noise"] = None
@@ -198,7 +198,8 @@ def bias_variance_of(
     problem = Problem.of(estimator, X, y, None, None)
     if problem.task not in ("classify", "regress"):
         raise DataError(f"{type(estimator).__name__} predicts neither classes nor numbers")
-    n_rows = problem.n_rows
+    targets, n_rows = problem.y, problem.n_rows
+    assert targets is not None
     if isinstance(test, tuple):
         train, (test_rows, test_y) = np.arange(n_rows), held_out_rows(problem, test)
     else:
@@ -207,12 +208,12 @@ def bias_variance_of(
         if not 0 < held < n_rows:
             raise DataError(f"test={test} of {n_rows} rows leaves nothing to train or test on")
         train = order[held:]
-        test_rows, test_y, _ = problem.part(order[:held])
+        test_rows, test_y = take_rows(problem.X, order[:held]), targets[order[:held]]
 
     def predictions(k: int) -> np.ndarray:
         rng = np.random.default_rng([random_state, 1, k])
         bag = rng.choice(train, len(train))
-        fitted = seeded(estimator, random_state, k).fit(take_rows(problem.X, bag), problem.y[bag])
+        fitted = seeded(estimator, random_state, k).fit(take_rows(problem.X, bag), targets[bag])
         return np.asarray(fitted.predict(test_rows))
 
     said = np.stack(list(in_order(predictions, range(n_sets), n_jobs, anywhere=True)))

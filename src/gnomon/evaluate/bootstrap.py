@@ -178,21 +178,25 @@ class Bootstrap(Result):
             how=f"{found.how}, expanded for {n:,} rows",
         )
 
-    def _missing_spread(self, draws, estimate) -> np.ndarray:
+    def _missing_spread(self, draws: np.ndarray, estimate: np.ndarray) -> np.ndarray:
         """Per entry the factor by which the draws scatter too little; sqrt(n / (n - 1)) or more."""
         n = self.n_rows
         least = np.sqrt(n / (n - 1))
+        assert self.jackknife is not None
         without = self.jackknife.reshape(-1, *estimate.shape)
         error = np.sqrt((n - 1) * without.var(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.nan_to_num(error / draws.std(axis=0, ddof=1), posinf=least)
         return np.where(_is_smooth(without), np.maximum(ratio, least), least)
 
-    def _bca(self, draws, estimate, half_width: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _bca(
+        self, draws: np.ndarray, estimate: np.ndarray, half_width: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Quantiles shifted for the bias of the median and for the skewness (Efron 1987)."""
         below = ((draws < estimate).mean(axis=0) + (draws <= estimate).mean(axis=0)) / 2
         below = np.clip(below, 0.5 / len(draws), 1 - 0.5 / len(draws))
         shift = stats.norm.ppf(below)
+        assert self.jackknife is not None
         gaps = self.jackknife.mean(axis=0) - self.jackknife.reshape(-1, *estimate.shape)
         spread = (gaps**2).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -209,7 +213,7 @@ class Bootstrap(Result):
             f"({self.method} intervals)"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         figures = self.interval()
         figures = figures if isinstance(figures, list) else [figures]
         names = self.names or [str(i) for i in range(len(figures))]
@@ -282,7 +286,7 @@ def bootstrap(
     starts = range(0, n_resamples, DRAWS_AT_ONCE)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
 
-    def block(task) -> np.ndarray:
+    def block(task: tuple[int, np.random.SeedSequence]) -> np.ndarray:
         start, seed = task
         size = min(DRAWS_AT_ONCE, n_resamples - start)
         return take(np.random.default_rng(seed).integers(0, n, (size, n)))
@@ -427,7 +431,7 @@ def monte_carlo_error_bars(
     check_level(confidence_level)
     seeds = np.random.SeedSequence(random_state).spawn(n_simulations)
 
-    def once(seed) -> np.ndarray:
+    def once(seed: np.random.SeedSequence) -> np.ndarray:
         return np.asarray(estimate(simulate(np.random.default_rng(seed))), dtype=float)
 
     draws = np.stack(list(in_order(once, seeds, n_jobs, anywhere=True)))
@@ -448,7 +452,9 @@ def _single(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _block_statistic(statistic, data: list, vectorized: bool) -> Callable[[np.ndarray], np.ndarray]:
+def _block_statistic(
+    statistic: Callable[..., Any], data: list[Any], vectorized: bool
+) -> Callable[[np.ndarray], np.ndarray]:
     """The statistic of every line of a block of row numbers."""
     if vectorized:
         columns = [np.asarray(each) for each in data]
@@ -474,7 +480,7 @@ def _finite(values: Any) -> np.ndarray:
     return values
 
 
-def _jackknife(take, n: int) -> np.ndarray:
+def _jackknife(take: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
     """The statistic without each row in turn."""
     rest = np.arange(n - 1)
     parts = []

@@ -77,7 +77,7 @@ class Bound(Result):
             f"{self.epsilon:.4g} for {self.n:,.0f} rows"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         given = {name: [value] for name, value in self.given.items()}
         return {"n": [self.n], "epsilon": [self.epsilon], "delta": [self.delta], **given}
 
@@ -216,11 +216,13 @@ def _exponential(
     solved = _missing(n=n, epsilon=epsilon, delta=delta)
     check_at_least("span", span, 0, above=True)
     count = checked_sides(sides) * hypotheses
-    if solved == "delta":
+    if n is not None and epsilon is not None:
         delta = min(count * exp(-2 * n * (epsilon / span) ** 2), 1.0)
-    elif solved == "epsilon":
+    elif n is not None and delta is not None:
         epsilon = span * sqrt(log(count / delta) / (2 * n))
     else:
+        assert epsilon is not None
+        assert delta is not None
         n = whole_rows(log(count / delta) / 2 * (span / epsilon) ** 2)
     return Bound(name, n, epsilon, delta, solved, given)
 
@@ -257,11 +259,13 @@ def chebyshev(
     """
     solved = _missing(n=n, epsilon=epsilon, delta=delta)
     check_at_least("variance", variance, 0)
-    if solved == "delta":
+    if n is not None and epsilon is not None:
         delta = min(variance / (n * epsilon**2), 1.0)
-    elif solved == "epsilon":
+    elif n is not None and delta is not None:
         epsilon = sqrt(variance / (delta * n))
     else:
+        assert epsilon is not None
+        assert delta is not None
         n = whole_rows(variance / (delta * epsilon**2))
     return Bound("Chebyshev", n, epsilon, delta, solved, {"variance": variance})
 

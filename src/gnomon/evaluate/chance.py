@@ -10,6 +10,8 @@ methods" (random hyperplanes).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -82,7 +84,7 @@ class RandomGuessClassifier(Classifier):
         "seed_": Whole(),
     }
 
-    def __init__(self, by="shares", random_state=None):
+    def __init__(self, by: str = "shares", random_state: Any = None) -> None:
         self.by = by
         self.random_state = random_state
 
@@ -94,14 +96,14 @@ class RandomGuessClassifier(Classifier):
         self.expected_error_ = float(1 - self.class_prior_ @ self.guess_)
         self.seed_ = int(self._rng().integers(2**62))
 
-    def _proba(self, rows):
+    def _proba(self, rows: Any) -> np.ndarray:
         """Certainty for the guessed class."""
         line = np.cumsum(self.guess_)
         marks = uniform_of_rows(rows, self.seed_) * line[-1]
         guess = np.minimum(np.searchsorted(line, marks, side="right"), len(line) - 1)
         return np.eye(len(line))[guess]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -152,7 +154,7 @@ class RandomHyperplaneClassifier(Classifier):
         "intercept_": Array("f8", ("n_coef",)),
     }
 
-    def __init__(self, random_state=None):
+    def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
 
     def _fit(self, data: Data) -> None:
@@ -168,7 +170,7 @@ class RandomHyperplaneClassifier(Classifier):
         self.coef_ = directions
         self.intercept_ = -(directions * points).sum(axis=1)
 
-    def _proba(self, rows):
+    def _proba(self, rows: Any) -> np.ndarray:
         """Certainty for the class of the side."""
         heights = rows @ self.coef_.T + self.intercept_
         if len(self.classes_) == 2:
@@ -182,7 +184,7 @@ class RandomHyperplaneClassifier(Classifier):
         if hasattr(self, "coef_") and self.coef_.shape[0] != len(self.intercept_):
             raise ModelFileError("the planes and their offsets differ in number")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -238,7 +240,7 @@ class MemorizingClassifier(Classifier):
         "seed_": Whole(),
     }
 
-    def __init__(self, random_state=None):
+    def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
 
     def _fit(self, data: Data) -> None:
@@ -250,7 +252,7 @@ class MemorizingClassifier(Classifier):
         self.codes_ = votes.reshape(-1, k).argmax(axis=1)
         self.seed_ = int(self._rng().integers(2**62))
 
-    def _proba(self, rows):
+    def _proba(self, rows: Any) -> np.ndarray:
         """Certainty for the remembered or guessed class."""
         known, keys = row_keys(self.rows_), row_keys(rows)
         place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -272,7 +274,7 @@ class MemorizingClassifier(Classifier):
             raise ModelFileError("a remembered row has a class that does not exist")
 
 
-def uniform_of_rows(rows, seed: int) -> np.ndarray:
+def uniform_of_rows(rows: Any, seed: int) -> np.ndarray:
     """A number between 0 and 1 per row that depends on the row and the seed alone."""
     mixed = canonical_key(rows if not sp.issparse(rows) else sp.csr_array(rows)) + 0.0
     bits = mixed.view(np.uint64) ^ np.uint64(seed)

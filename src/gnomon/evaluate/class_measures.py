@@ -343,9 +343,9 @@ def cohen_kappa(
     classes, codes = np.unique(np.concatenate([y_true, y_pred]), return_inverse=True)
     weights, k = frequency_weights(sample_weight, len(y_true)), len(classes)
     pairs = codes[: len(y_true)] * k + codes[len(y_true) :]
-    joint = np.bincount(pairs, weights, minlength=k * k).reshape(k, k)
-    n = float(joint.sum())
-    joint = joint / n
+    counts = np.bincount(pairs, weights, minlength=k * k).reshape(k, k)
+    n = float(counts.sum())
+    joint = counts / n
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     observed, expected = float(np.trace(joint)), float(rows @ columns)
     if expected == 1:

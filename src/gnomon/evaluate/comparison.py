@@ -78,7 +78,7 @@ class PairTest(Result):
     def _title(self) -> str:
         return f"{self.test}: difference {self.difference}, {p_text(self.p)}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "difference": [self.difference],
             "statistic": [self.statistic],
@@ -137,7 +137,7 @@ class BayesianTest(Result):
             f"{self.equal:.3f}, worse {self.worse:.3f}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "": ["better", "equal", "worse"],
             "probability": [self.better, self.equal, self.worse],
@@ -649,7 +649,14 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     return first - second
 
 
-def _student(test, gaps, error, freedom, confidence_level, shown: float | None = None) -> PairTest:
+def _student(
+    test: str,
+    gaps: np.ndarray,
+    error: float,
+    freedom: int,
+    confidence_level: float,
+    shown: float | None = None,
+) -> PairTest:
     gap = float(gaps.mean()) if shown is None else shown
     half = student_quantile(confidence_level, freedom) * error
     figure = Estimate(gap, gap - half, gap + half, confidence_level, error, test)

@@ -173,9 +173,9 @@ class ConfusionTable(Result):
     def _title(self) -> str:
         return f"Confusion of {self.n:,.0f} rows: error {self.error}, truth in rows"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         names = [str(each) for each in self.classes]
-        columns: dict[str, list] = {"true \\ predicted": names}
+        columns: dict[str, list[Any]] = {"true \\ predicted": names}
         for name, column in zip(names, self.counts.T):
             columns[f"as {name}"] = [int(c) if c == int(c) else float(c) for c in column]
         columns["class error"] = list(self.class_errors)
@@ -305,7 +305,7 @@ class Rates(Result):
     def _title(self) -> str:
         return f"Rates of {self.positive!r} against {self.negative!r}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         positives, negatives = self.tp + self.fn, self.tn + self.fp
         rows = [
             ("false positive rate", self.false_positive_rate, self.fp, negatives),
@@ -364,11 +364,11 @@ def two_class_rates(
     said = y_pred == positive
     cells = [truly & said, ~truly & said, truly & ~said, ~truly & ~said]
     weights = checked_weights(sample_weight, len(y_true))
-    if weights is None:
-        return Rates(positive, negative, *(int(each.sum()) for each in cells), confidence_level)
-    return Rates(
-        positive, negative, *(float(weights[each].sum()) for each in cells), confidence_level
-    )
+    counts: list[float] = [int(each.sum()) for each in cells]
+    if weights is not None:
+        counts = [float(weights[each].sum()) for each in cells]
+    tp, fp, fn, tn = counts
+    return Rates(positive, negative, tp, fp, fn, tn, confidence_level)
 
 
 @dataclass(repr=False)
@@ -388,7 +388,7 @@ class LabelRates(Result):
     def _title(self) -> str:
         return f"Rates of the {len(self.names)} commonest labels"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         n = [each.tp + each.fn + each.fp + each.tn for each in self.rates]
         errors = [
             share_interval(r.fp + r.fn, total, r.confidence_level)

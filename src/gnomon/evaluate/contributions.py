@@ -253,7 +253,7 @@ def asked(
     said: Any, both: Table, row: int, owners: np.ndarray, sets: np.ndarray, players: Any
 ) -> np.ndarray:
     """Outputs for background rows whose columns in a set are those of the row."""
-    takes = {}
+    takes: dict[str, np.ndarray] = {}
     for place, names in enumerate(players):
         taken = np.where(sets[:, place], row, owners)
         takes |= dict.fromkeys(names, taken)

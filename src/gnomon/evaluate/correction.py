@@ -37,7 +37,7 @@ class Correction:
 
     classes: np.ndarray
     method: str
-    maps: list
+    maps: list[Any]
 
     def apply(self, proba: Any) -> np.ndarray:
         """Corrected probabilities.
@@ -206,6 +206,8 @@ def fit_corrected(
     )
     if found.failures:
         raise DataError(f"the learner failed: {found.failures[0]}")
+    assert found.y is not None
+    assert found.classes is not None
     rows, said = found.out_of_fold()
     correction = correct_probabilities(found.y[rows], said.probabilities, method, found.classes)
     X, y = with_target(X, y)

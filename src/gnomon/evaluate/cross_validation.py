@@ -157,7 +157,14 @@ def without_both(plan: Splits, one: int, other: int) -> tuple[np.ndarray, np.nda
     return np.setdiff1d(train, plan[other][1]), np.concatenate([test, plan[other][1]])
 
 
-def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossValidation:
+def scored(
+    name: str,
+    splits: Splits,
+    measures: list[Measure],
+    problem: Problem,
+    folds: list[Fold],
+    train_scores: bool,
+) -> CrossValidation:
     """Score the predictions of the folds; a measure that fails in a fold is a failure."""
     failures = [each.failure for each in folds if each.failure is not None]
     scores = {each.name: np.full(len(folds), np.nan) for each in measures}
@@ -194,10 +201,11 @@ def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossV
     )
 
 
-def _take(measure: Measure, fold: Fold, test: np.ndarray, y) -> tuple[float, float]:
+def _take(measure: Measure, fold: Fold, test: np.ndarray, y: Any) -> tuple[float, float]:
     if measure.needs == "estimator":
         value, error = fold.values[measure.name], np.nan
     else:
+        assert fold.said is not None
         found = measure.figure(y[test], fold.said)
         if isinstance(found, Estimate):
             value, error = found.value, found.error

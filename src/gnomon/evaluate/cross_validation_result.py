@@ -6,6 +6,7 @@ The intervals are explained in `gnomon.evaluate.cross_validation`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ class CrossValidation(Result):
         return float(np.nanmax(peaks)) if not np.isnan(peaks).all() else np.nan
 
     @property
-    def models(self) -> list:
+    def models(self) -> list[Any]:
         """The fitted learners, where they were kept."""
         return [each.model for each in self.folds]
 
@@ -237,14 +238,16 @@ class CrossValidation(Result):
 
         NaN where the measure is undefined for what was said without both.
         """
+        assert fold.said is not None
         begin, changes = 0, []
         for number in pair:
-            test = self.splits[number][1]
+            test, said = self.splits[number][1], self.folds[number].said
+            assert said is not None
             part = fold.said.part(slice(begin, begin + len(test)))
             begin += len(test)
+            y = self._target(test)
             try:
-                with_other = _score(measure, self.y[test], self.folds[number].said)
-                changes.append(with_other - _score(measure, self.y[test], part))
+                changes.append(_score(measure, y, said) - _score(measure, y, part))
             except DataError:
                 changes.append(np.nan)
         return changes
@@ -277,7 +280,7 @@ class CrossValidation(Result):
         values = []
         for repeat in range(self.splits.n_repeats):
             rows, said = self.out_of_fold(repeat)
-            found = chosen.figure(self.y[rows], said)
+            found = chosen.figure(self._target(rows), said)
             values.append(found.value if isinstance(found, Estimate) else float(found))
         return float(np.mean(values))
 
@@ -312,7 +315,7 @@ class CrossValidation(Result):
             raise DataError(f"every fold of repetition {repeat} failed: {self.failures[0]}")
         rows = np.concatenate([self.splits[i][1] for i in numbers])
         order = np.argsort(rows, kind="stable")
-        parts = [self.folds[i].said for i in numbers]
+        parts = [said for i in numbers if (said := self.folds[i].said) is not None]
         return rows[order], Said(
             joined_parts([each.predictions for each in parts])[order],
             joined_parts([each.probabilities for each in parts], order),
@@ -417,7 +420,9 @@ class CrossValidation(Result):
             self.splits, self.folds, self.scores[measure.name], strict=True
         ):
             if fold.said is not None and not np.isnan(score):
-                losses.append(measure.row_losses(self.y[test], fold.said))
+                found = measure.row_losses(self._target(test), fold.said)
+                assert found is not None
+                losses.append(found)
                 owners.append(test if self.splits.groups is None else self.splits.groups[test])
         return np.concatenate(losses), np.concatenate(owners)
 
@@ -443,19 +448,26 @@ class CrossValidation(Result):
         rows, said = self.out_of_fold()
         found: Estimate | float = np.nan
         if measure.needs != "estimator":
-            found = measure.at_level(figure.confidence_level).figure(self.y[rows], said)
+            found = measure.at_level(figure.confidence_level).figure(self._target(rows), said)
         if not isinstance(found, Estimate):
-            n = len(rows) if self.classes is None else np.unique_counts(self.y[rows]).counts.min()
+            n = len(rows)
+            if self.classes is not None:
+                n = np.unique_counts(self._target(rows)).counts.min()
             found = share_interval(min(max(figure.value, 0.0), 1.0) * n, n, figure.confidence_level)
         low, high = min(found.low, figure.value), max(found.high, figure.value)
         return figure._replace(low=low, high=high, how=f"{found.how}, of all folds at once")
+
+    def _target(self, rows: np.ndarray) -> np.ndarray:
+        """The target of rows, which every measure of predictions has."""
+        assert self.y is not None
+        return self.y[rows]
 
     def _title(self) -> str:
         parts = [f"{each.name} {self.figure(each.name)}" for each in self.measures]
         return f"{self.name}: {', '.join(parts)} ({self.splits.how})"
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"fold": list(range(len(self.folds)))}
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"fold": list(range(len(self.folds)))}
         columns["test rows"] = [len(test) for _, test in self.splits]
         columns |= {name: scores.tolist() for name, scores in self.scores.items()}
         columns |= {f"train {name}": s.tolist() for name, s in self.train_scores.items()}
@@ -564,8 +576,8 @@ def paired_scores(one: CrossValidation, other: CrossValidation) -> tuple[np.ndar
 
 def _score(measure: Measure, y: np.ndarray, said: Said) -> float:
     """The mean loss of rows where the measure has losses (before a root), else the measure."""
-    if measure.losses is not None:
-        losses = measure.row_losses(y, said)
+    losses = measure.row_losses(y, said)
+    if losses is not None:
         return float(losses.mean()) if np.isfinite(losses).all() else np.nan
     found = measure.figure(y, said)
     return found.value if isinstance(found, Estimate) else float(found)

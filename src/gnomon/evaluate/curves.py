@@ -150,7 +150,7 @@ class Curve(Result):
     def _title(self) -> str:
         return self.title
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {self.x_name: self.x, **self.lines}
 
     def _remarks(self) -> list[str]:
@@ -545,7 +545,8 @@ def figures_of(work: FoldWork, model: Any, rows: Any, y: np.ndarray) -> dict[str
     figures = {}
     for measure in work.measures:
         if measure.needs == "estimator":
-            found: Estimate | float = float(measure.function(model, rows, y))
+            score: Any = measure.function(model, rows, y)
+            found: Estimate | float = float(score)
         else:
             found = measure.figure(y, said)
         figures[measure.name] = found if isinstance(found, Estimate) else bare(float(found))

@@ -101,7 +101,10 @@ def training_curve(
     problem = Problem.of(estimator, X, y, None, None)
     chosen = as_measures(default_measures(measures, problem), problem.task)
     work = FoldWork(estimator, problem, chosen, False, False, False, random_state)
-    parts = {"training": (problem.X, problem.y), "test": held_out_rows(problem, (X_test, y_test))}
+    parts: Parts = {
+        "training": (problem.X, problem.y),
+        "test": held_out_rows(problem, (X_test, y_test)),
+    }
     start = seeded(estimator, random_state, 0)
     way = _way(how, start, chosen)
     if way == "stages":
@@ -123,7 +126,7 @@ def training_curve(
     )
 
 
-Parts = dict[str, tuple[Any, np.ndarray]]
+Parts = dict[str, tuple[Any, Any]]
 Figures = list[dict[tuple[str, str], Estimate]]
 Found = tuple[list[int], Figures, dict[str, list[float]], str]
 

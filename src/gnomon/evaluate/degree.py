@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,7 +70,7 @@ class DegreeChoice(Result):
         best = self.fits[self._place]
         return f"Degree {self.best} agrees best with the stated errors ({p_text(best.q)})"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "degree": self.degrees,
             "chi2": [fit.chi2 for fit in self.fits],

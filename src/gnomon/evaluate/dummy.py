@@ -8,6 +8,9 @@ Texts: 003 2.1 (baseline) · 000 chance and majority baselines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn import dummy
 
@@ -82,7 +85,7 @@ class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
         "n_outputs_": Whole(1),
     }
 
-    def _fit_peer(self, fit, rows, given):
+    def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
         for strategy in ("constant", "quantile"):  # each is also the parameter that it needs
             if self.strategy == strategy and getattr(self, strategy) is None:
                 raise DataError(f"strategy={strategy!r} needs the parameter {strategy!r}; give it")

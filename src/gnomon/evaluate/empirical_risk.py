@@ -70,7 +70,7 @@ class MinimalRisk(Result):
     def _title(self) -> str:
         return f"Fewest training errors of a hyperplane: {self.n_errors} of {self.n_rows:,} rows"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         names = [f"w{j}" for j in range(len(self.coef))]
         return {"weight": [*names, "offset"], "value": [*self.coef.tolist(), self.intercept]}
 
@@ -130,6 +130,7 @@ def minimize_empirical_risk(
         weights = separating(lifted_points(rows, True), labels)
     else:
         weights, n_minimizers = _by_programme(rows, positive, time_limit), None
+    assert weights is not None
     coef, intercept = _unscaled(rows, weights)
     wrong = int(((rows @ coef + intercept > 0) != positive).sum())
     names = tuple(each.item() if hasattr(each, "item") else each for each in classes)
@@ -213,7 +214,7 @@ class StructuralChoice(Result):
     def _title(self) -> str:
         return f"Structural risk minimisation ({self.form} penalty) chooses {self.best}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "family": self.names,
             "dimension": self.dimensions.tolist(),

@@ -70,7 +70,7 @@ class Duels(Result):
             f"each at {self.confidence_level:.0%})"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         won, tied, lost = zip(*(self.counts(each) for each in self.names))
         return {"learner": self.names, "wins": [*won], "ties": [*tied], "losses": [*lost]}
 
@@ -179,8 +179,8 @@ class Experiment(Result):
     def _title(self) -> str:
         return f"{self.measure} of {len(self.names)} learners on {len(self.boards)} tables"
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"table": list(self.boards)}
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"table": list(self.boards)}
         return columns | {n: [self._figure(board, n) for board in self._all] for n in self.names}
 
     def _remarks(self) -> list[str]:
@@ -194,7 +194,7 @@ class Experiment(Result):
 
 
 def experiment(
-    estimators: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list[Any],
     tables: Mapping[str, tuple[Any, Any]],
     *,
     cv: Any = "auto",

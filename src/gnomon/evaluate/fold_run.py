@@ -25,7 +25,7 @@ from gnomon.engine.threads import computed_elsewhere, in_order
 from gnomon.evaluate.fold_warnings import in_fold, said_once
 from gnomon.evaluate.intake import label_column, number_block
 from gnomon.evaluate.measures import Measure, Said, is_named
-from gnomon.evaluate.progress import told
+from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.run_folder import RunFolder, description, fingerprint
 from gnomon.evaluate.splits import Pair
 from gnomon.table.frames import native
@@ -144,7 +144,7 @@ class Problem:
 
     @property
     def n_columns(self) -> int:
-        shape = getattr(self.X, "shape", ())
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
         return int(shape[1]) if len(shape) == 2 else 0
 
     @property
@@ -252,8 +252,9 @@ class FoldWork:
         if not hasattr(model, "predict_proba"):
             raise Unsaid(f"{type(model).__name__} has no predict_proba, which a measure needs")
         given = np.asarray(model.predict_proba(rows))
-        whole = np.zeros((len(given), len(self.problem.classes)))
-        whole[:, np.searchsorted(self.problem.classes, model.classes_)] = given
+        classes: Any = self.problem.classes  # the fold fails where there are none
+        whole = np.zeros((len(given), len(classes)))
+        whole[:, np.searchsorted(classes, model.classes_)] = given
         return whole
 
     def _scores(self, model: Any, rows: Any, known: np.ndarray | None) -> np.ndarray:
@@ -281,7 +282,7 @@ class FoldWork:
             rows, y = train
             said = self.said_by(model, rows)
             for each in (m for m in self.measures if m.needs not in said.lacks):
-                take = partial(each.figure, said=said)
+                take: Callable[..., Estimate | float] = partial(each.figure, said=said)
                 if each.needs == "estimator":
                     take = partial(each.function, model, rows)
                 takes[f"train {each.name}"] = partial(take, y)
@@ -350,7 +351,13 @@ def _task(learner: Any, y: Any) -> str:
 
 
 def run_folds(
-    work: FoldWork, splits: Sequence[Pair], n_told: int, store, n_jobs, progress, name: str
+    work: FoldWork,
+    splits: Sequence[Pair],
+    n_told: int,
+    store: RunFolder | None,
+    n_jobs: int | None,
+    progress: Progress,
+    name: str,
 ) -> list[Fold]:
     """All folds, in order; those that the folder has are not run again.
 
@@ -414,7 +421,9 @@ def _to_folder(fold: Fold, problem: Problem) -> tuple[dict[str, Any], dict[str, 
     return facts, {key: array for key, array in arrays.items() if array is not None}
 
 
-def _from_folder(kept, problem: Problem) -> Fold | None:
+def _from_folder(
+    kept: tuple[dict[str, Any], dict[str, np.ndarray]] | None, problem: Problem
+) -> Fold | None:
     """A fold that was kept; None where it must be run (also again, where it failed)."""
     if kept is None or kept[0].get("failure") is not None or kept[0].get("refused"):
         return None
@@ -439,7 +448,7 @@ def _from_folder(kept, problem: Problem) -> Fold | None:
     )
 
 
-def attempted(take: Callable[[], Any], number: int, measure: str):
+def attempted(take: Callable[[], Any], number: int, measure: str) -> tuple[Any, Failure | None]:
     try:
         return take(), None
     except Exception as error:
@@ -458,7 +467,7 @@ def _identity(measure: Measure) -> Any:
     return {"name": measure.name, "function": description(measure.function)}
 
 
-def joined_parts(parts: list, order: np.ndarray | None = None) -> Any:
+def joined_parts(parts: list[Any], order: np.ndarray | None = None) -> Any:
     if any(each is None for each in parts):
         return None
     whole = np.concatenate(parts)

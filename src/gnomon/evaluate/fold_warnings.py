@@ -7,6 +7,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
+from typing import Any, TextIO
 
 from gnomon.engine.errors import GnomonWarning
 from gnomon.table.notes import level_of_caller
@@ -49,7 +50,14 @@ def said_once(n_folds: int) -> Iterator[None]:
             _count_all()
             pass_on = warnings.showwarning
 
-            def hear(message, category, filename, lineno, file=None, line=None) -> None:
+            def hear(
+                message: Warning | str,
+                category: type[Warning],
+                filename: str,
+                lineno: int,
+                file: TextIO | None = None,
+                line: str | None = None,
+            ) -> None:
                 fold = getattr(_here, "fold", None)
                 if fold is None:
                     pass_on(message, category, filename, lineno, file, line)
@@ -73,7 +81,14 @@ def never_repeated() -> Iterator[None]:
     with warnings.catch_warnings():
         pass_on = warnings.showwarning
 
-        def say_new(message, category, filename, lineno, file=None, line=None) -> None:
+        def say_new(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             what = (category, _without_numbers(message))
             if what not in said:
                 said.add(what)
@@ -89,9 +104,9 @@ def _without_numbers(message: Warning | str) -> str:
 
 def _count_all() -> None:
     """Let through what filters would show once per place: folds are counted here."""
-    warnings.filters[:] = [
-        ("always" if action in ONCE_PER_PLACE else action, *rest)
-        for action, *rest in warnings.filters
+    filters: Any = warnings.filters  # a list, which the stub calls a Sequence
+    filters[:] = [
+        ("always" if action in ONCE_PER_PLACE else action, *rest) for action, *rest in filters
     ]
     warnings.simplefilter("always", append=True)
 

@@ -75,7 +75,7 @@ class Dichotomies(Result):
             f"{' (shattered)' if self.shattered else ''}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"labeling": [signs(row) for row in self.labelings]}
 
     def _remarks(self) -> list[str]:
@@ -367,7 +367,7 @@ class SauerBound(Result):
             f"At most {self.sum:,} labellings of {self.n} points at VC dimension {self.dimension}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "bound": ["sum of C(n, i), i <= d", "n^d + 1", "(e n / d)^d", "2^n"],
             "labelings": [
@@ -512,7 +512,7 @@ def _of_classifier(points: np.ndarray, classifier: Any) -> Dichotomies:
     outcomes = [_memorizes(classifier, points, row) for row in every]
     realized = np.array([outcome for outcome, _ in outcomes])
     refused = sum(trivially for _, trivially in outcomes)
-    remarks = ("labellings found by fitting: a lower bound",)
+    remarks: tuple[str, ...] = ("labellings found by fitting: a lower bound",)
     if refused:
         remarks += (f"{refused} labellings of one class were refused by fit; taken as realised",)
     return Dichotomies(type(classifier).__name__, points, every[realized], remarks)
@@ -564,7 +564,7 @@ def _by_central_hyperplane(points: np.ndarray, labels: np.ndarray) -> bool:
 
 def _by_ray(points: np.ndarray, labels: np.ndarray) -> bool:
     x = points[:, 0]
-    return not labels.any() or labels.all() or bool(x[labels].min() > x[~labels].max())
+    return not labels.any() or bool(labels.all()) or bool(x[labels].min() > x[~labels].max())
 
 
 def _by_stump(points: np.ndarray, labels: np.ndarray) -> bool:

@@ -41,7 +41,7 @@ def label_column(y: Any, name: str) -> np.ndarray:
 def _of_one_column(y: Any) -> Any:
     """A table or array of a single column as that column; others as they are."""
     y = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else native(y)
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     return np.asarray(y)[:, 0] if len(shape) == 2 and shape[1] == 1 else y
 
 

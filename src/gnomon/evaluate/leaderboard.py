@@ -133,18 +133,18 @@ class Differences(Result):
             f"{self.confidence_level:.0%} ({self.correction})"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return self._lines(slice(None))
 
-    def _preview(self, most: int) -> tuple[dict[str, list], int]:
+    def _preview(self, most: int) -> tuple[dict[str, list[Any]], int]:
         return self._lines(slice(most)), len(self.p)
 
-    def _lines(self, part: slice) -> dict[str, list]:
+    def _lines(self, part: slice) -> dict[str, list[Any]]:
         gap = self.difference[part]
         half = (
             stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom) * self.error[part]
         )
-        columns: dict[str, list] = {
+        columns: dict[str, list[Any]] = {
             "better": [self.names[i] for i in self.first[part]],
             "worse": [self.names[j] for j in self.second[part]],
             "difference": gap.tolist(),
@@ -328,8 +328,8 @@ class Leaderboard(Result):
     def _title(self) -> str:
         return f"{self.measure} of {len(self.results)} learners, {self.results[0].splits.how}"
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"learner": self.names}
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"learner": self.names}
         columns[self.measure] = [each.figure(self.measure) for each in self.results]
         columns["p against best"] = [self._p(each) for each in self.results]
         columns["fit s"] = [each.fit_seconds / len(each.folds) for each in self.results]
@@ -362,7 +362,7 @@ class Leaderboard(Result):
 
 
 def leaderboard(
-    estimators: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list[Any],
     X: Any,
     y: Any = None,
     *,
@@ -425,7 +425,10 @@ def leaderboard(
     results, total = [], len(chosen) * len(plan)
     with told(progress, "folds") as tell:
         for place, (name, learner) in enumerate(chosen.items()):
-            before = place * len(plan)
+
+            def tell_all(done: int, _: int, before: int = place * len(plan)) -> None:
+                tell(before + done, total)
+
             found = cross_validation_estimates(
                 learner,
                 problem.X,
@@ -437,7 +440,7 @@ def leaderboard(
                 pair_fits=pair_fits,
                 random_state=random_state,
                 n_jobs=n_jobs,
-                progress=lambda done, _, before=before: tell(before + done, total),
+                progress=tell_all,
                 folder=None if folder is None else Path(folder) / f"{place:03d}",
                 name=name,
             )
@@ -463,7 +466,7 @@ def ranked(results: list[CrossValidation]) -> Leaderboard:
     return Leaderboard([results[i] for i in order], measure.name, measure.greater_is_better)
 
 
-def named(learners: Mapping[str, Any] | list) -> dict[str, Any]:
+def named(learners: Mapping[str, Any] | list[Any]) -> dict[str, Any]:
     """Learners by name; those of a list by their class, numbered where it occurs again."""
     if not isinstance(learners, (Mapping, Sequence)):
         raise DataError(f"{learners!r} is no list of learners; give [learner] or {{name: learner}}")

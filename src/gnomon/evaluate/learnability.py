@@ -61,7 +61,7 @@ class NoFreeLunch(Result):
             f"{self.n_training} of them for training"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "learner": self.names,
             "accuracy on training rows": [float(each) for each in self.on_training],
@@ -149,7 +149,9 @@ def _named(learners: Any) -> dict[str, Any]:
     return {f"{k}. {type(each).__name__}": each for k, each in enumerate(learners, 1)}
 
 
-def _predictions(learner: Any, rows: np.ndarray, labels: np.ndarray, every: np.ndarray):
+def _predictions(
+    learner: Any, rows: np.ndarray, labels: np.ndarray, every: np.ndarray
+) -> np.ndarray:
     if labels.min() < labels.max():
         return np.asarray(clone(learner, safe=False).fit(rows, labels).predict(every))
     try:
@@ -182,7 +184,7 @@ class Memorization(Result):
     def _title(self) -> str:
         return f"Random labels of {self.n_rows} random rows with {self.n_columns} columns"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "learner": self.names,
             "memorized": self.memorized,

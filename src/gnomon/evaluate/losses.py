@@ -228,12 +228,12 @@ def huber_loss(delta: float = 1.0, scaling: str = "half") -> Loss:
         raise DataError(f"scaling={scaling!r} is neither 'half' nor 'whole'")
     factor = 1.0 if scaling == "half" else 2.0
 
-    def value(y, f):
+    def value(y: Rows, f: Rows) -> Rows:
         distance = np.abs(y - f)
         inside = np.minimum(distance, delta)
         return factor * (inside * distance - inside**2 / 2)
 
-    def slope(y, f):
+    def slope(y: Rows, f: Rows) -> Rows:
         return -factor * huber_influence(y - f, delta)
 
     return Loss(f"Huber ({delta:g})", "numbers", value, slope, "between mean and median", least=0)
@@ -308,7 +308,7 @@ def cost_loss(costs: ArrayLike, classes: ArrayLike) -> Loss:
         )
     order = np.argsort(names, kind="stable")
 
-    def codes(labels):
+    def codes(labels: Rows) -> np.ndarray:
         place = np.minimum(np.searchsorted(names[order], labels), len(names) - 1)
         found = order[place]
         unknown = names[found] != labels

@@ -102,10 +102,9 @@ class Said:
         -------
         said : Said
         """
-        chosen = (
-            None if each is None else each[rows] for each in (self.probabilities, self.scores)
-        )
-        return Said(self.predictions[rows], *chosen, self.classes, self.lacks)
+        probabilities = None if self.probabilities is None else self.probabilities[rows]
+        scores = None if self.scores is None else self.scores[rows]
+        return Said(self.predictions[rows], probabilities, scores, self.classes, self.lacks)
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ class Measure:
         """
         return None if self.losses is None else self._call(self.losses, y, said)
 
-    def _call(self, function, y, said):
+    def _call(self, function: Callable[..., Any], y: np.ndarray, said: Said) -> Any:
         if self.needs in said.lacks:
             raise DataError(said.lacks[self.needs])
         if self.every_class and said.classes is not None:
@@ -245,21 +244,21 @@ class Measure:
             )
 
 
-def _right(y, said) -> np.ndarray:
+def _right(y: np.ndarray, said: np.ndarray) -> np.ndarray:
     return (y == said).astype(float)
 
 
-def _quiet_log_loss(y, proba, classes) -> Estimate:
+def _quiet_log_loss(y: np.ndarray, proba: np.ndarray, classes: np.ndarray) -> Estimate:
     """Results say themselves where a loss is infinite; a warning per fold would only be noise."""
     return mean_log_loss(log_losses(y, proba, classes))
 
 
-def _row_squares(y, said) -> np.ndarray:
+def _row_squares(y: np.ndarray, said: np.ndarray) -> np.ndarray:
     squares = residuals(y, said) ** 2
     return squares if squares.ndim == 1 else squares.mean(axis=1)
 
 
-def _row_distances(y, said) -> np.ndarray:
+def _row_distances(y: np.ndarray, said: np.ndarray) -> np.ndarray:
     gaps = np.abs(residuals(y, said))
     return gaps if gaps.ndim == 1 else gaps.mean(axis=1)
 

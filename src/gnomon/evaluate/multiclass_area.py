@@ -45,7 +45,7 @@ class MulticlassArea(Result):
     def _title(self) -> str:
         return f"Area under the ROC curves, one against {self.against}: {self.mean}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "class": [one for one, _ in self.parts],
             "against": ["all others" if other is None else other for _, other in self.parts],

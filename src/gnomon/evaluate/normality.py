@@ -223,7 +223,7 @@ def kolmogorov_smirnov(
     )
 
 
-def _one_sample(values: np.ndarray, cdf: Callable, estimated: bool) -> Significance:
+def _one_sample(values: np.ndarray, cdf: Callable[..., Any], estimated: bool) -> Significance:
     found = stats.kstest(values, cdf)
     warned = (
         "parameters were estimated from the same values: p is much too large; simulate the law, "
@@ -303,7 +303,7 @@ class Normality(Result):
         shape = ", ".join(f"{name} {size:.2f}" for name, size in self.tests[0].effects.items())
         return f"Normality of {self.n:,} values: {shape}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "test": [each.test.removesuffix(" test of normality") for each in self.tests],
             "statistic": [each.statistic for each in self.tests],

@@ -261,7 +261,9 @@ def r_squared(
     return Estimate(1 - unexplained, low, high, confidence_level, unexplained * log_error, how)
 
 
-def _jackknife_log_ratio_error(squares, gaps, weights, n: float) -> float:
+def _jackknife_log_ratio_error(
+    squares: np.ndarray, gaps: np.ndarray, weights: np.ndarray | None, n: float
+) -> float:
     """Standard error of log(sum squares / sum gaps^2), leaving out one row at a time.
 
     Of weighted rows a weight of one is left out, or the smallest weight where that is less. The
@@ -374,7 +376,7 @@ class GoodnessOfFit(Result):
             return "too good: the stated errors are too large, or the model follows the noise"
         return "the model agrees with the data"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "chi2": [self.chi2],
             "nu": [self.degrees_of_freedom],
@@ -442,7 +444,7 @@ class RankedByGoodness(Result):
     def _title(self) -> str:
         return f"{self.best} agrees best with the stated errors ({p_text(self.fits[0].q)})"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "model": self.names,
             "chi2": [each.chi2 for each in self.fits],

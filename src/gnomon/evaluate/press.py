@@ -49,7 +49,7 @@ class LeaveOneOut(Result):
         rows = len(self.residuals)
         return f"Leave-one-out mean squared error {self.mean_squared_error} ({rows:,} rows)"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "": ["leave-one-out", "in sample"],
             "mean squared error": [self.mean_squared_error, self.in_sample],

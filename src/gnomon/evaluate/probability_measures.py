@@ -261,7 +261,7 @@ class Calibration(Result):
             f"{p_text(self.p)} that right probabilities differ so much"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "rows": self.counts.tolist(),
             "predicted": self.predicted.tolist(),
@@ -378,7 +378,7 @@ def _edges(
     return edges if len(edges) > 1 else np.array([edges[0], np.nextafter(edges[0], 2)])
 
 
-def _log_likelihood(y, mean, family: str, dispersion: float) -> np.ndarray:
+def _log_likelihood(y: np.ndarray, mean: np.ndarray, family: str, dispersion: float) -> np.ndarray:
     if family == "normal":
         return -0.5 * (np.log(2 * np.pi * dispersion) + (y - mean) ** 2 / dispersion)
     if family == "poisson":

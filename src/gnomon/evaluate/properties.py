@@ -41,7 +41,7 @@ class PropertyTable(Result):
     def _title(self) -> str:
         return f"Learners measured by {self.board.results[0].splits.how}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         columns = self.board._columns()
         sizes = [self.model_bytes[name] for name in self.board.names]
         columns["model kB"] = [None if size is None else size / 1000 for size in sizes]
@@ -51,7 +51,7 @@ class PropertyTable(Result):
 
 
 def property_table(
-    estimators: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list[Any],
     X: Any,
     y: Any = None,
     *,

@@ -93,7 +93,7 @@ class RocCurve(Result):
     def _title(self) -> str:
         return f"ROC curve: area {self.area}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "threshold": self.thresholds.tolist(),
             "false positive rate": self.false_positive_rate.tolist(),
@@ -314,7 +314,7 @@ class AreaDifference(Result):
     def _title(self) -> str:
         return f"Difference of areas {self.difference}, {p_text(self.p)} (DeLong)"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"": ["first", "second"], "area": [self.first, self.second]}
 
 
@@ -425,7 +425,7 @@ class PrecisionRecallCurve(Result):
             f"{self.eleven_point:.4g} (11 point)"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "depth": self.depth.tolist(),
             "threshold": self.thresholds.tolist(),
@@ -580,8 +580,8 @@ class MeanAveragePrecision(Result):
     def _title(self) -> str:
         return f"mAP {self.value:.4g} +- {self.error:.2g} over {len(self.classes)} classes"
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"class": self.classes}
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"class": self.classes}
         for threshold, row in zip(self.thresholds, self.values):
             columns[f"AP at {threshold:g}"] = row.tolist()
         return columns
@@ -612,9 +612,12 @@ def mean_average_precision(
     """
     if not lists:
         raise DataError("there is no class to average over")
-    nested = lists if isinstance(next(iter(lists.values())), dict) else {0.5: lists}
+    nested: dict[Any, Any] = lists if isinstance(next(iter(lists.values())), dict) else {0.5: lists}
     classes = [str(each) for each in next(iter(nested.values()))]
-    rows = [[_list_precision(*each, form) for each in per.values()] for per in nested.values()]
+    rows = [
+        [_list_precision(relevance, n_relevant, form) for relevance, n_relevant in per.values()]
+        for per in nested.values()
+    ]
     if len({len(row) for row in rows}) != 1:
         raise DataError("every overlap threshold needs the same classes")
     return MeanAveragePrecision(classes, [float(each) for each in nested], np.array(rows))
@@ -670,7 +673,7 @@ class DetectionCurve(Result):
     def _title(self) -> str:
         return f"Detection curve of {self.n_objects:,} objects"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "false detections": self.false_detections.tolist(),
             "detection rate": [
@@ -759,7 +762,7 @@ class RejectionCurve(Result):
     def _title(self) -> str:
         return f"Accuracy against rejection: {self.accuracy[0]} without, mean {self.area:.4g}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "rejected": self.rejected.tolist(),
             "accuracy": list(self.accuracy),
@@ -809,7 +812,7 @@ def rejection_curve(
     return RejectionCurve((1 - accepted / accepted[-1])[::-1], figures[::-1], thresholds[::-1])
 
 
-def _scored(y, scores, positive, what: str | None) -> tuple[np.ndarray, np.ndarray]:
+def _scored(y: Any, scores: Any, positive: Any, what: str | None) -> tuple[np.ndarray, np.ndarray]:
     is_positive, _, _ = two_classes(y, positive)
     scores = number_block(scores, "scores")
     if scores.ndim == 2:
@@ -885,7 +888,7 @@ def _sums_below(values: np.ndarray) -> np.ndarray:
     return np.cumsum(values[::-1])[::-1]
 
 
-def _list_precision(relevance, n_relevant: int, form: str) -> float:
+def _list_precision(relevance: Any, n_relevant: int, form: str) -> float:
     if form not in ("eleven_point", "area"):
         raise DataError(f"form={form!r} is neither 'eleven_point' nor 'area'")
     if len(relevance) == 0:

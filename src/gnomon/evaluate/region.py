@@ -66,7 +66,7 @@ class ConfidenceRegion(Result):
     def box_contains(self, points: ArrayLike) -> np.ndarray:
         """Which points (n, k) lie in the box."""
         points = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        return ((points >= self.low) & (points <= self.high)).all(axis=1)
+        return np.all((points >= self.low) & (points <= self.high), axis=1)
 
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Half-lengths of the axes, the longest first, and their directions in rows."""
@@ -95,7 +95,7 @@ class ConfidenceRegion(Result):
             f"Joint {self.confidence_level:.4g} region of {len(self.names)} parameters ({self.how})"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         half = self.radius * np.sqrt(np.diag(self.covariance))
         shadow = [
             Estimate(float(c), float(c - h), float(c + h), self.confidence_level)

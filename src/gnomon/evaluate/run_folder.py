@@ -241,7 +241,7 @@ def fingerprint(*parts: Any) -> str:
     return found.hexdigest()
 
 
-def _pieces(part: Any):
+def _pieces(part: Any) -> Iterator[bytes | memoryview]:
     part = native(part)
     if part is None:
         yield b"none"
@@ -258,7 +258,7 @@ def _pieces(part: Any):
         yield np.ascontiguousarray(array).tobytes() if plain else repr(array.tolist()).encode()
 
 
-def _table_pieces(table: Table):
+def _table_pieces(table: Table) -> Iterator[memoryview]:
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()

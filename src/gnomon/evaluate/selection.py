@@ -162,7 +162,7 @@ class Choice(Result):
             f"{self.name} was chosen; {self.board.measure} on the test rows, used once: {self.test}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return self.board._columns()
 
     def _remarks(self) -> list[str]:
@@ -173,7 +173,7 @@ class Choice(Result):
 
 
 def three_way(
-    candidates: Mapping[str, Any] | list,
+    candidates: Mapping[str, Any] | list[Any],
     X: Any,
     y: Any,
     *,
@@ -287,7 +287,7 @@ class Nested(Result):
         measure = self.outer.measures[0].name
         return f"{measure} of choosing among candidates: {self.figure} ({self.outer.splits.how})"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         scores = self.outer.scores[self.outer.measures[0].name]
         return {
             "outer fold": list(range(len(scores))),
@@ -301,7 +301,7 @@ class Nested(Result):
 
 
 def nested_cross_validation(
-    candidates: Mapping[str, Any] | list,
+    candidates: Mapping[str, Any] | list[Any],
     X: Any,
     y: Any,
     *,
@@ -379,7 +379,15 @@ def nested_cross_validation(
 class Chooser:
     """A learner that is the choice itself: cross-validate candidates, fit the winner again."""
 
-    def __init__(self, learners, inner, measure, rule, complexity, random_state):
+    def __init__(
+        self,
+        learners: dict[str, Any],
+        inner: Any,
+        measure: Any,
+        rule: str,
+        complexity: Mapping[str, float] | None,
+        random_state: int,
+    ) -> None:
         self.learners = learners
         self.inner = inner
         self.measure = measure
@@ -599,7 +607,9 @@ def _finite_in_order(values: np.ndarray) -> np.ndarray:
     return np.clip(values, low - beyond, high + beyond)
 
 
-def _inner_splits(validation, problem: Problem, train, test_share: float, random_state) -> Any:
+def _inner_splits(
+    validation: Any, problem: Problem, train: np.ndarray, test_share: float, random_state: int
+) -> Any:
     if not isinstance(validation, float):
         return validation
     share = validation / (1 - test_share)

@@ -74,7 +74,7 @@ class RankTest(Result):
             f"{self.critical_difference:.3f}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         order = np.argsort(self.ranks, kind="stable")
         best = order[0]
         return {
@@ -172,7 +172,7 @@ class CochranTest(Result):
     def _title(self) -> str:
         return f"Cochran's Q = {self.q:.4g}, {p_text(self.p)} ({self.n:,} rows decide)"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"classifier": self.names, "share right": self.shares.tolist()}
 
 

@@ -63,7 +63,7 @@ class Significance(Result):
         by = f" ({self.law})" if self.law else ""
         return f"{self.test}: {self.symbol} = {self.statistic:.4g}, {p_text(self.p)}{by}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         effects = {name: [size] for name, size in self.effects.items()}
         return {"test": [self.test], self.symbol: [self.statistic], "p": [self.p], **effects}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.model_selection import (
@@ -35,7 +35,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(repr=False)
-class Splits(Result, Sequence):
+class Splits(Result, Sequence[Pair]):
     """Training and test rows, several times.
 
     Attributes
@@ -70,7 +70,13 @@ class Splits(Result, Sequence):
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def __getitem__(self, number):
+    @overload
+    def __getitem__(self, number: int) -> Pair: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Pair]: ...
+
+    def __getitem__(self, number: int | slice) -> Pair | list[Pair]:
         return self.pairs[number]
 
     def __iter__(self) -> Iterator[Pair]:
@@ -122,7 +128,7 @@ class Splits(Result, Sequence):
     def _title(self) -> str:
         return f"{self.how}: {len(self)} splits of {self.n_rows:,} rows"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "split": list(range(len(self))),
             "train": [len(train) for train, _ in self.pairs],
@@ -402,7 +408,7 @@ def forward_in_time(
     cuts = np.append(np.maximum.accumulate(cuts), len(distinct))
     pairs = []
     for begin, end in pairwise(cuts):
-        first = 0 if window is None else max(begin - gap - window, 0)
+        first = 0 if window is None else max(int(begin) - gap - window, 0)
         train = np.flatnonzero((moment >= first) & (moment < begin - gap))
         pairs.append((train, np.flatnonzero((moment >= begin) & (moment < end))))
     return Splits(pairs, len(labels), f"{n_splits} stretches forward in time", ordered=True)
@@ -539,7 +545,9 @@ def _check_folds(n_rows: int, n_folds: int, n_repeats: int, shuffle: bool) -> No
         raise DataError("contiguous folds are the same each time; shuffle to repeat them")
 
 
-def _k_fold_splitter(n_folds: int, shuffle: bool, seed: int, stratified: bool, grouped: bool):
+def _k_fold_splitter(
+    n_folds: int, shuffle: bool, seed: int, stratified: bool, grouped: bool
+) -> Any:
     random = {"shuffle": shuffle, "random_state": seed if shuffle else None}
     if stratified and grouped:
         return StratifiedGroupKFold(n_folds, **random)

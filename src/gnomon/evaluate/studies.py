@@ -10,7 +10,7 @@ Texts: 002 (misspecified models) · 001 4.3.2 and 7.1 (learning curves, catalyst
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,7 @@ def misspecification_study(
     )
 
 
-def _excess_of(oracle: Any, rows: np.ndarray, classes: bool):
+def _excess_of(oracle: Any, rows: np.ndarray, classes: bool) -> Callable[[np.ndarray], np.ndarray]:
     """Predictions to expected loss beyond the best possible one, at every row."""
     if not classes:
         target = np.asarray(oracle.target(rows))
@@ -162,8 +162,8 @@ class OverfittingStudy(Result):
         simple, rich = self.degrees
         return f"E_out(degree {rich}) - E_out(degree {simple}), by rows and {self.catalyst}"
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"rows": self.sizes}
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"rows": self.sizes}
         for j, level in enumerate(self.levels):
             cells = zip(self.overfit[:, j], self.low[:, j], self.high[:, j])
             name = f"{self.catalyst} {level:g}"
@@ -220,7 +220,7 @@ def overfitting_study(
     if by_noise and np.ndim(target_degree) == 1:
         raise DataError("give a sequence for the noise or for the target degree, not for both")
     if not by_noise and np.ndim(target_degree) == 0:
-        noise, by_noise = [float(noise)], True  # type: ignore[arg-type]
+        by_noise = True
     simple, rich = degrees
     if not 0 <= simple < rich:
         raise DataError(f"degrees={degrees} must rise from 0 or more")
@@ -233,7 +233,8 @@ def overfitting_study(
     grids = np.empty((4, len(counts), len(levels)))
     for i, n in enumerate(counts):
         for j, level in enumerate(levels):
-            sd, degree = (level, target_degree) if by_noise else (noise, int(level))
+            cell: tuple[Any, Any] = (level, target_degree) if by_noise else (noise, level)
+            sd, degree = cell
             grids[:, i, j] = _one_cell(n, float(sd), int(degree), degrees, n_repeats, rng)
     catalyst = "noise" if by_noise else "target degree"
     overfit, low, high, smaller = grids
@@ -295,7 +296,7 @@ class LinearLearningCurve(Result):
     def _title(self) -> str:
         return f"Least squares with a constant, noise {self.sigma:g}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"rows": self.sizes, "E_in": self.inside.tolist(), "E_out": self.outside.tolist()}
 
 

@@ -66,8 +66,8 @@ class VCBound(Result):
             f"{self.epsilon:.4g} with probability {1 - self.delta:.4g}"
         )
 
-    def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
             "form": list(self.gaps),
             "gap": list(self.gaps.values()),
             "from": [_SOURCES[form] for form in self.gaps],
@@ -227,7 +227,7 @@ class SampleComplexity(Result):
             f"{self.epsilon:g} with probability {1 - self.delta:g}"
         )
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"step": list(range(len(self.course))), "n": [round(n) for n in self.course]}
 
     def _remarks(self) -> list[str]:
@@ -310,7 +310,7 @@ class MarginBound(Result):
     def _title(self) -> str:
         return f"VC dimension at most {self.dimension} at margin {self.margin:.4g}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "radius": [self.radius],
             "norm": [self.norm],
@@ -450,7 +450,7 @@ class Symmetrisation(Result):
     def _title(self) -> str:
         return f"Symmetrisation with {self.n:,} rows, epsilon {self.epsilon:g}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "side": ["P(sup |L_n - L| > eps)", "2 P(sup |L_n - L'_n| > eps / 2)"],
             "simulated": [self.left, self.right],
