@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -477,3 +478,11 @@ def test_learners_and_tables_that_cannot_be_compared_are_refused_by_name(rng):
         leaderboard([GaussianNB(), LinearRegression()], X, y)
     with pytest.raises(DataError, match="give the tables by name"):
         experiment([GaussianNB()], [(X, y)])
+
+
+def test_a_measure_of_the_estimator_has_no_pooled_value_and_says_so(rng):
+    X = rng.normal(size=(60, 2))
+    scorer = make_scorer(r2_score)
+    found = cross_validation_estimates(LinearRegression(), X, X[:, 0], measures=scorer)
+    with pytest.raises(DataError, match="use mean_over_folds"):
+        found.pooled()

@@ -277,6 +277,11 @@ class CrossValidation(Result):
         value : float
         """
         chosen = self._measure(measure)
+        if chosen.needs == "estimator":
+            raise DataError(
+                f"{chosen.name} is a measure of a fitted estimator, and the folds have one each; "
+                "use mean_over_folds"
+            )
         values = []
         for repeat in range(self.splits.n_repeats):
             rows, said = self.out_of_fold(repeat)

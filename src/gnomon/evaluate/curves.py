@@ -545,8 +545,7 @@ def figures_of(work: FoldWork, model: Any, rows: Any, y: np.ndarray) -> dict[str
     figures = {}
     for measure in work.measures:
         if measure.needs == "estimator":
-            score: Any = measure.function(model, rows, y)
-            found: Estimate | float = float(score)
+            found: Any = measure.function(model, rows, y)
         else:
             found = measure.figure(y, said)
         figures[measure.name] = found if isinstance(found, Estimate) else bare(float(found))

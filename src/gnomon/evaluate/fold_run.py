@@ -251,8 +251,10 @@ class FoldWork:
             return known
         if not hasattr(model, "predict_proba"):
             raise Unsaid(f"{type(model).__name__} has no predict_proba, which a measure needs")
+        classes = self.problem.classes
+        if classes is None:
+            raise Unsaid("a measure of probabilities was given, and the target has no classes")
         given = np.asarray(model.predict_proba(rows))
-        classes: Any = self.problem.classes  # the fold fails where there are none
         whole = np.zeros((len(given), len(classes)))
         whole[:, np.searchsorted(classes, model.classes_)] = given
         return whole
