@@ -50,6 +50,7 @@ ANSWERING = (
 )
 NUMERIC = ("predict_proba", "decision_function", "transform", "score_samples")
 PROBABILITIES = ("predict_proba", "predict_log_proba")
+COPYING = ("copy", "copy_X")  # where one is False, scikit-learn's code writes to what it is given
 ROUNDING = 1e-9  # of a sum of probabilities; the sums of usual models differ from one by 1e-15
 # What a fit on a table sets beside scikit-learn's attributes.
 OF_TABLE = ("encoder_", "feature_names_in_", "n_features_in_", "target_name_", "weight_name_")
@@ -211,8 +212,9 @@ class OverScikitLearn(Estimator):
         y = given.get("y")
         self._check_target(X, y)
         rows, of_table = self._unnamed(X, more)
-        if rows is X and not getattr(self, "copy", True):
-            rows = rows.copy()  # scikit-learn's class would write to it
+        if not all(getattr(self, name, True) for name in COPYING):
+            rows, given = unshared(X, rows, given)
+            y = given.get("y")
         weights = checked_weights(given.get("sample_weight"), rows)
         if weights is None:
             return rows, given, of_table
@@ -345,6 +347,15 @@ def names_out(self: Any, input_features: Any = None) -> Any:
         input_features = np.array(self.encoder_.columns.names, dtype=object)
         peer = super(Estimator, self._plain())
     return peer.get_feature_names_out(input_features)
+
+
+def unshared(X: Any, rows: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Rows and arguments of ``fit`` that may be written to: copies of the caller's."""
+    stored = isinstance(X, np.ndarray) and isinstance(rows, np.ndarray)
+    if rows is X or (stored and np.shares_memory(X, rows)):
+        rows = rows.copy()
+    y = given.get("y")
+    return rows, given | ({"y": y.copy()} if hasattr(y, "copy") else {})
 
 
 def loses_a_class(y: Any, kept: np.ndarray) -> bool:
