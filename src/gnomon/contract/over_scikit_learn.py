@@ -162,6 +162,9 @@ class OverScikitLearn(Estimator):
 
     def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's own fit; a method that needs more around it extends this."""
+        if not all(getattr(self, name, True) for name in COPYING):
+            rows = copied(rows)
+            given = {**given, "y": copied(given["y"])} if "y" in given else given
         return fit(rows, **given)
 
     @contextlib.contextmanager
@@ -212,9 +215,6 @@ class OverScikitLearn(Estimator):
         y = given.get("y")
         self._check_target(X, y)
         rows, of_table = self._unnamed(X, more)
-        if not all(getattr(self, name, True) for name in COPYING):
-            rows, given = unshared(X, rows, given)
-            y = given.get("y")
         weights = checked_weights(given.get("sample_weight"), rows)
         if weights is None:
             return rows, given, of_table
@@ -349,13 +349,8 @@ def names_out(self: Any, input_features: Any = None) -> Any:
     return peer.get_feature_names_out(input_features)
 
 
-def unshared(X: Any, rows: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Rows and arguments of ``fit`` that may be written to: copies of the caller's."""
-    stored = isinstance(X, np.ndarray) and isinstance(rows, np.ndarray)
-    if rows is X or (stored and np.shares_memory(X, rows)):
-        rows = rows.copy()
-    y = given.get("y")
-    return rows, given | ({"y": y.copy()} if hasattr(y, "copy") else {})
+def copied(values: Any) -> Any:
+    return values.copy() if hasattr(values, "copy") else values
 
 
 def loses_a_class(y: Any, kept: np.ndarray) -> bool:
