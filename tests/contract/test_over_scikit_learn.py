@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
+import pytest
 from sklearn.utils import get_tags
 
+from gnomon.contract.over_scikit_learn import COPYING
 from tests.contract.cases import (
     OVER_OTHERS,
     assert_same_bits,
     each,
     fit,
+    having,
     make,
     outputs,
     parameters_of,
@@ -31,3 +35,21 @@ def test_an_array_gives_the_bits_of_scikit_learn(cls, rng):
     assert get_tags(ours) == get_tags(theirs)
     own = set(parameters_of(cls)) - set(shared)
     assert all(parameters_of(cls)[name].kind is inspect.Parameter.KEYWORD_ONLY for name in own)
+
+
+WRITING = [(cls, name) for name in COPYING for cls in having(name) if cls in OVER_OTHERS]
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"), WRITING, ids=[f"{cls.__name__}-{name}" for cls, name in WRITING]
+)
+def test_without_copies_the_fit_is_the_same_and_the_input_is_unchanged(cls, name, rng):
+    X, y = problem(make(cls), rng)
+    expected = fit(make(cls), X, y)
+    before = X.copy(), None if y is None else y.copy()
+    found = fit(make(cls, **{name: False}), X, y)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+    assert_same_bits(outputs(found, X), outputs(expected, X))
+    if hasattr(found, "history_"):
+        assert found.history_.objective == expected.history_.objective

@@ -29,11 +29,16 @@ every_weighted_path = each_path("cls", WEIGHTED)
 OF_ORDER = {"cv"}
 
 
-def repetitions(cls: type, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rows as often as their weights say, in any order unless scikit-learn's code depends on it."""
+def repetitions(
+    cls: type, weights: np.ndarray, rng: np.random.Generator, shuffle: bool = True
+) -> np.ndarray:
+    """Rows as often as their weights say, in any order unless scikit-learn's code depends on it.
+
+    Without `shuffle` it learns from one row after the other as they stand.
+    """
     rows = np.repeat(np.arange(len(weights)), weights)
-    by_order = issubclass(cls, OverScikitLearn) and OF_ORDER & set(parameters_of(cls))
-    return rows if by_order else rng.permutation(rows)
+    by_order = OF_ORDER & set(parameters_of(cls)) or not shuffle
+    return rows if issubclass(cls, OverScikitLearn) and by_order else rng.permutation(rows)
 
 
 def picked(y, rows):

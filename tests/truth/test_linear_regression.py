@@ -318,3 +318,11 @@ def test_the_summary_leaves_dependent_columns_out_as_r_does(rng):
         expected.get_prediction(X[:4]).conf_int(),
         rtol=1e-9,
     )
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-308, 1e-160])
+def test_fewer_rows_than_columns_of_too_small_numbers_are_refused(size, rng):
+    X = size * np.rint(9 * rng.normal(size=(3, 4)))
+    with pytest.raises(DataError, match=r"column 'x\d' varies by no more than"):
+        LinearRegression().fit(X, rng.normal(size=3))
+    assert np.isfinite(Ridge().fit(X, rng.normal(size=3)).coef_).all()

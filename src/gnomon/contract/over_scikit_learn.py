@@ -50,6 +50,7 @@ ANSWERING = (
 )
 NUMERIC = ("predict_proba", "decision_function", "transform", "score_samples")
 PROBABILITIES = ("predict_proba", "predict_log_proba")
+COPYING = ("copy", "copy_X")  # where one is False, scikit-learn's code writes to what it is given
 ROUNDING = 1e-9  # of a sum of probabilities; the sums of usual models differ from one by 1e-15
 # What a fit on a table sets beside scikit-learn's attributes.
 OF_TABLE = ("encoder_", "feature_names_in_", "n_features_in_", "target_name_", "weight_name_")
@@ -161,6 +162,9 @@ class OverScikitLearn(Estimator):
 
     def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's own fit; a method that needs more around it extends this."""
+        if not all(getattr(self, name, True) for name in COPYING):
+            rows = copied(rows)
+            given = {**given, "y": copied(given["y"])} if "y" in given else given
         return fit(rows, **given)
 
     @contextlib.contextmanager
@@ -211,8 +215,6 @@ class OverScikitLearn(Estimator):
         y = given.get("y")
         self._check_target(X, y)
         rows, of_table = self._unnamed(X, more)
-        if rows is X and not getattr(self, "copy", True):
-            rows = rows.copy()  # scikit-learn's class would write to it
         weights = checked_weights(given.get("sample_weight"), rows)
         if weights is None:
             return rows, given, of_table
@@ -345,6 +347,10 @@ def names_out(self: Any, input_features: Any = None) -> Any:
         input_features = np.array(self.encoder_.columns.names, dtype=object)
         peer = super(Estimator, self._plain())
     return peer.get_feature_names_out(input_features)
+
+
+def copied(values: Any) -> Any:
+    return values.copy() if hasattr(values, "copy") else values
 
 
 def loses_a_class(y: Any, kept: np.ndarray) -> bool:

@@ -20,7 +20,13 @@ class WrittenOut(OverScikitLearn):
 
     def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
         rows, given, of_table = super()._taken(X, given, *more)
+        if not self._writes_out():
+            return rows, given, of_table
         return *written_out(rows, given, in_order=self._in_canonical_order(rows, given)), of_table
+
+    def _writes_out(self) -> bool:
+        """Whether scikit-learn's code reads a weight otherwise, with these parameters."""
+        return True
 
     def _in_canonical_order(self, rows: Any, given: dict[str, Any]) -> bool:
         """Whether rows are put in canonical order, as the method depends on their order."""

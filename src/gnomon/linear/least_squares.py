@@ -12,6 +12,7 @@ Texts: 000 10.2, 10.4.2 · 001 3.4, 5.1.1, 7.2.3 · 002 "Linear regression", "Ri
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -111,7 +112,8 @@ class LeastSquares(Regressor, SumLearner):
         if data.n_rows > data.n_columns and not matrix_free and not self.positive:
             super()._fit(data)
             return
-        solve = solve_positive if self.positive else solve_sparse if matrix_free else solve_wide
+        wide = functools.partial(solve_wide, names=column_names(self))
+        solve = solve_positive if self.positive else solve_sparse if matrix_free else wide
         course = self._course("pass", 1)
         for _ in course:
             state = solve(data, self._penalty(), self.fit_intercept)
@@ -888,7 +890,7 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
     }
 
 
-def solve_wide(data, alpha, intercept):
+def solve_wide(data, alpha, intercept, names):
     """Rows no more than columns: solve in the space of the rows.
 
     Ridge: b = X'(XX' + alpha I)^-1 y, of as many unknowns as rows; least squares: the solution of
@@ -896,6 +898,10 @@ def solve_wide(data, alpha, intercept):
     """
     weights = data.weight_array
     rows, centered, location, target_mean = centered_by_weight(data, intercept)
+    if not alpha:
+        spread = np.abs(rows).max(axis=0)
+        varies = spread > 32 * EPS * np.abs(location) * np.sqrt(weights.max())
+        refuse_tiny(spread * varies, names)
     coef, rank, condition, solver = wide_solution(rows, centered, alpha)
     if solver == "singular values":
         rows = centered_by_weight(data, intercept)[0]

@@ -24,6 +24,8 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import CLASSES, Array, DictOf, Flag, Number, Object, Optional, Text, Whole
 
+DRAWING = ("sag", "saga")  # solvers that draw rows
+
 storable(
     LabelBinarizer,
     "preprocessing.LabelBinarizer",
@@ -210,7 +212,7 @@ class TheilSenRegressor(Recorded, linear_model.TheilSenRegressor):
     peers=("sklearn.linear_model.RidgeClassifier",),
     on="scikit-learn",
 )
-class RidgeClassifier(Recorded, linear_model.RidgeClassifier):
+class RidgeClassifier(Recorded, WrittenOut, linear_model.RidgeClassifier):
     """Ridge regression on -1 and +1, one per class; the greatest value wins.
 
     Use it for many classes and columns, where it is fast; not where probabilities are needed.
@@ -241,6 +243,13 @@ class RidgeClassifier(Recorded, linear_model.RidgeClassifier):
 
     def _most_steps(self) -> int:
         return 1
+
+    def _writes_out(self) -> bool:
+        """Where class weights are of counts of rows, or rows are drawn."""
+        return self.class_weight == "balanced" or self.solver in DRAWING
+
+    def _in_canonical_order(self, rows: Any, given: dict[str, Any]) -> bool:
+        return self.solver in DRAWING
 
     def _made_again(self, steps: Steps, rows: Any, given: dict[str, Any]) -> None:
         targets = self._label_binarizer.transform(np.asarray(given["y"]))
