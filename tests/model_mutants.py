@@ -87,7 +87,7 @@ def changed_arrays(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         yield "no axis less", array[:0]
         yield "one axis more", array[None]
     if array.dtype.kind in "iu" and array.size:
-        for number in (FAR, -FAR, int(array.max()) + 1, -1):
+        for number in dict.fromkeys((FAR, -FAR, int(array.max()) + 1, -1)):
             if np.can_cast(np.min_scalar_type(number), array.dtype) or number == FAR:
                 yield f"an entry {number}", with_entry(array, number)
         yield "floats", array.astype(np.float64)
@@ -115,7 +115,7 @@ def changed_values(value: Any) -> Iterator[tuple[str, Any]]:
         yield "a word", "x"
         yield "a number", 3
     elif isinstance(value, int):
-        for number in (value + 1, value - 1, 0, -1, FAR, 2**63 - 1):
+        for number in dict.fromkeys((value + 1, value - 1, 0, -1, FAR, 2**63 - 1)):
             if number != value:
                 yield f"{number}", number
         yield "a word", "x"

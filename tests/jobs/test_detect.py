@@ -14,6 +14,7 @@ from gnomon.table import Table
 from gnomon.table.picture_files import write_picture
 from gnomon.vision import Detections, FasterRCNNDetector, make_scenes, read_boxes, read_image
 from gnomon.workbench.detect.job import _precision
+from gnomon.workbench.detect.report import _mark
 from gnomon.workbench.detect.result import Found
 from tests.jobs.terminal import call
 
@@ -175,3 +176,15 @@ def test_broken_pictures_are_named_and_one_class_without_labels_is_enough(tmp_pa
     result = gnomon.detect(tmp_path / "photos", model=str(saved))
     assert len(result.found) == 10
     assert any("torn.png" in note for note in result.notes)
+
+
+def test_a_detector_that_finds_nothing_is_marked_bad_and_says_what_helps(learned, tmp_path):
+    place, _ = learned
+    result = gnomon.detect(
+        place / "photos", model=str(place / "run"), threshold=1.0, folder=tmp_path / "run"
+    )
+    assert result.n_boxes == 0
+    assert result.precision.value == 0
+    assert any("No object was found: lower the threshold" in note for note in result.notes)
+    assert any("pictures of 32 x 32 pixels" in note for note in result.notes)
+    assert _mark(result) == "bad"

@@ -168,7 +168,7 @@ def test_a_folder_is_a_table_with_labels_and_broken_files_named(photos):
     assert table["folder"].to_pylist() == ["cat"] * 3 + ["dog"] * 3
     assert table["height"].to_pylist() == [20, 21, 22] * 2
     notes = " ".join(table.notes)
-    assert "6 pictures of 20 to 22 x 30 to 30 pixels" in notes
+    assert "6 pictures of 20 to 22 x 30 pixels" in notes
     assert "2 files could not be read and are left out: bad.jpg, empty.png" in notes
     images, labels = picture_folder(photos).images((16, 24))
     assert images.shape == (6, 16, 24, 3)

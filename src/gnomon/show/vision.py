@@ -24,6 +24,7 @@ from gnomon.vision.images import one_image
 
 TILE = 56
 MOST_IMAGES = 400
+DARK_EDGE = "0 0 2px black, 0 0 2px black, 0 0 4px black"  # so that a text stands out
 
 
 def _as_levels(image: np.ndarray, span: tuple[float, float]) -> np.ndarray:
@@ -243,9 +244,15 @@ def misclassified_images(
 
 
 def _draw_boxes(
-    figure: go.Figure, boxes: Any, color: str, name: str, texts: Any = None, **where: Any
+    figure: go.Figure,
+    boxes: Any,
+    color: str,
+    name: str,
+    texts: Any = None,
+    room: float = 0.0,
+    **where: Any,
 ):
-    """Boxes as one trace of outlines."""
+    """Boxes as one trace of outlines; texts stand above them where there is room, else inside."""
     x: list[Any] = []
     y: list[Any] = []
     for left, top, right, bottom in np.asarray(boxes, dtype=float).reshape(-1, 4) - 0.5:
@@ -269,8 +276,8 @@ def _draw_boxes(
         y=corners[:, 1],
         mode="text",
         text=list(texts),
-        textposition="top right",
-        textfont={"color": color, "size": 12},
+        textposition=["bottom right" if top < room else "top right" for top in corners[:, 1]],
+        textfont={"color": "white", "size": 13, "shadow": DARK_EDGE},
         showlegend=False,
         hoverinfo="skip",
         **where,
@@ -324,7 +331,8 @@ def detector_boxes(
         if boxes is not None and len(boxes):
             _draw_boxes(figure, boxes, color, name, dash=dash)
     texts = [f"{label} {score:.2g}" for label, score in zip(detections.labels, detections.scores)]
-    _draw_boxes(figure, detections.boxes, COLORS[1], "detected", texts)
+    room = max(pixels.shape) / 25  # pixels that a line of text is high
+    _draw_boxes(figure, detections.boxes, COLORS[1], "detected", texts, room)
     note = f"{len(detections.scores)} detections"
     if truth is not None:
         hits = 0
@@ -332,6 +340,7 @@ def detector_boxes(
             hits = int((iou(truth, detections.boxes).max(axis=1) > 0.5).sum())
         note += f"; {hits} of {len(truth)} true boxes are overlapped by more than one half"
     _framed(figure, pixels.shape, "Detected objects", note, theme)
+    figure.update_layout(showlegend=True)
     return figure
 
 

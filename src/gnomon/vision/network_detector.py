@@ -56,6 +56,9 @@ class NetworkDetector(Detector):
     def _cells(self) -> int:
         return self._cell
 
+    def _example_size(self) -> tuple[int, int]:
+        return self.input_shape_[:2]
+
     def _prepared(self, scenes: list[Scene]) -> np.ndarray:
         """Keep size, scale and classes of the training images; their scaled pixels."""
         sizes = {scene.image.shape for scene in scenes}

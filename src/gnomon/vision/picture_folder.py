@@ -250,7 +250,7 @@ class PictureFolder:
         widths = sorted({size[1] for size in self.sizes})
         gray = self.channels[1]
         found = [
-            f"{n:,} pictures of {heights[0]} to {heights[-1]} x {widths[0]} to {widths[-1]} pixels "
+            f"{n:,} pictures of {_range(heights)} x {_range(widths)} pixels "
             f"(height x width), {gray:,} of them gray."
         ]
         if self.broken:
@@ -410,3 +410,8 @@ def _names(count: int) -> list[str]:
     tiny = [f"{color} {i}" for color in ("red", "green", "blue") for i in range(TINY * TINY)]
     rest = [*tiny, "height", "width"]
     return [*(f"edges {i}" for i in range(count - len(rest))), *rest]
+
+
+def _range(numbers: list[int]) -> str:
+    """Sorted numbers as "first to last", or the one where there is no other."""
+    return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"

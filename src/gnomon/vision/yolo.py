@@ -173,9 +173,6 @@ class YoloDetector(NetworkDetector):
     def _networks(self) -> list[Network]:
         return [self._network()]
 
-    def _example_size(self) -> tuple[int, int]:
-        return self.input_shape_[:2]
-
     def _network(self) -> Network:
         layers: list[Any] = []
         for factor in (1, 2, 4, 4, 4):

@@ -252,6 +252,12 @@ def _precision(found: list[Found], random_state: int) -> Estimate | None:
 
 def _notes(found: list[Found], truth: dict[str, Any]) -> list[str]:
     empty = sum(each.truth is not None and not len(each.truth[0]) for each in found)
+    notes = []
     if truth and empty:
-        return [f"{empty:,} pictures have no box in the table: they count as without objects."]
-    return []
+        notes.append(f"{empty:,} pictures have no box in the table: they count as without objects.")
+    if found and not any(len(each.detections) for each in found):
+        notes.append(
+            "No object was found: lower the threshold, or learn with more epochs (max_iter) or "
+            "from more pictures with boxes."
+        )
+    return notes

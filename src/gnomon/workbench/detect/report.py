@@ -10,10 +10,11 @@ import numpy as np
 
 from gnomon import show
 from gnomon.vision import read_image
-from gnomon.workbench.base.report import Report
+from gnomon.workbench.base.report import Report, Verdict
 from gnomon.workbench.detect.result import HEADINGS, DetectResult, Found
 
 MOST_PICTURES = 12
+GOOD = 0.5  # mean average precision
 
 
 def shown(result: DetectResult) -> list[Found]:
@@ -39,7 +40,7 @@ def report_of(result: DetectResult) -> Report:
     about = f"{type(result.model).__name__}: {', '.join(str(each) for each in _classes(result))}"
     report = Report(f"Objects in {source}", about)
     report.section("Verdict")
-    report.verdict(result.verdict(), "good" if result.precision is not None else "warning")
+    report.verdict(result.verdict(), _mark(result))
     for text in result.notes:
         report.text(text)
     lines = result.lines()
@@ -58,6 +59,15 @@ def report_of(result: DetectResult) -> Report:
     report.section("Decisions")
     report.table(["what", "why"], [[each["what"], each["why"]] for each in result.run.decisions])
     return report
+
+
+def _mark(result: DetectResult) -> Verdict:
+    """Good where the range of the precision begins at `GOOD` or above, bad where it is 0."""
+    if result.precision is None:
+        return "warning"
+    if not result.precision.value:
+        return "bad"
+    return "good" if result.precision.low >= GOOD else "warning"
 
 
 def _classes(result: DetectResult) -> Any:
