@@ -243,3 +243,14 @@ def test_a_coefficient_without_penalty_is_free_of_it(rng):
     l1 = np.array([0.0, 1e6, 1e6])
     found = on_products(X.T @ X, X.T @ y, np.zeros(3), l1, 0.0)
     np.testing.assert_allclose(found, [X[:, 0] @ y / (X[:, 0] @ X[:, 0]), 0, 0])
+
+
+@pytest.mark.parametrize("cls", [Lasso, ElasticNet])
+def test_many_chosen_columns_have_the_coefficients_of_the_last_digits(cls, rng):
+    X = rng.normal(size=(900, 160))
+    y = X @ rng.normal(size=160) / 4 + rng.normal(size=900)
+    found, exact = cls(alpha=0.002).fit(X, y), cls(alpha=0.002, tol=0).fit(X, y)
+    assert (found.solver_, exact.solver_) == ("columns", "products")
+    assert np.count_nonzero(found.coef_) ** 2 > 40 * 160  # too many to be refined
+    assert found.dual_gap_ <= 1e-6 * y.var() / 2
+    np.testing.assert_allclose(found.coef_, exact.coef_, atol=1e-3)

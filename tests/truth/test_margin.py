@@ -285,6 +285,23 @@ def test_a_precomputed_matrix_and_a_function_give_what_the_kernel_gives(rng):
     )
 
 
+@pytest.mark.covers("kernel-svm", "kernel-svm-squared-slack")
+@pytest.mark.parametrize("cls", [SVC, NuSVC, SquaredSlackSVM])
+def test_kernel_values_shared_by_all_pairs_change_nothing(cls, rng):
+    y = np.repeat([0, 1, 2], [400, 300, 200])
+    X = rng.normal(size=(900, 4)) + 1.5 * np.eye(4)[y]
+    shared = cls(cache_size=200, tol=1e-6).fit(X, y)
+    alone = cls(cache_size=1, tol=1e-6).fit(X, y)
+    gram = shared.kernel_(X, X)
+    before = gram.copy()
+    given = cls(kernel="precomputed", tol=1e-6).fit(gram, y)
+    np.testing.assert_array_equal(gram, before)
+    expected = alone.pair_scores(X)
+    np.testing.assert_allclose(shared.pair_scores(X), expected, atol=1e-4)
+    np.testing.assert_allclose(given.pair_scores(gram), expected, atol=1e-4)
+    np.testing.assert_allclose(shared.dual_objective_, alone.dual_objective_, rtol=1e-6)
+
+
 @pytest.mark.covers("kernel-svm")
 def test_columns_of_unlike_scale_are_told_of(rng):
     X, sign = overlapping(rng)

@@ -17,7 +17,7 @@ from scipy.cluster.hierarchy import optimal_leaf_ordering
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Connected
 
-from gnomon.cluster.all_pairs import distances_within
+from gnomon.cluster.all_pairs import ROWS_AT_ONCE, clusters_at_once, distances_within
 from gnomon.cluster.any_metric import METRICS, Metric
 from gnomon.cluster.dendrogram import Dendrogram
 from gnomon.cluster.distinct import RowsClusterer, nearest_label
@@ -32,13 +32,14 @@ from gnomon.cluster.linkage_kernel import (
 from gnomon.cluster.spanning import shortest_edges, ward_merges
 from gnomon.contract import Data
 from gnomon.engine import memory
-from gnomon.engine.costs import boxes_pay
+from gnomon.engine.costs import BOXES_FROM, boxes_pay
 from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.stored import Array, Object, Optional, Whole
+from gnomon.engine.threads import resolve_jobs
 
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward", "weighted")
 SQUARED = frozenset({"mean", "median", "ward"})
@@ -47,6 +48,7 @@ NEEDS_TABLE = frozenset({"complete", "average", "weighted"})
 WIDE = 8
 # Rows up to which a table is made though the linkage needs none: 32 MB, and the soonest done.
 SMALL_TABLE = 2000
+SMALL_BY_TABLE = frozenset({"ward", "single"})
 OTHER_NAMES = {"centroid": "mean"}
 SKLEARN_LINKAGES = ("ward", "complete", "average", "single")
 
@@ -306,9 +308,17 @@ class AgglomerativeClustering(RowsClusterer):
         return self.row_labels_[np.argmin(away, axis=1)]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        needs = self.linkage in NEEDS_TABLE or not Metric(self.metric).is_euclidean
-        table = 8 * n_rows * n_rows if needs or n_rows <= SMALL_TABLE else 0
-        return table + self._distinct_memory(n_rows, n_columns) + 8 * n_rows * (4 * n_columns + 40)
+        linkage, threads = self._linkage(), resolve_jobs(self.n_jobs)
+        held = self._distinct_memory(n_rows, n_columns) + 8 * n_rows * (4 * n_columns + 40)
+        if linkage in NEEDS_TABLE or not Metric(self.metric).is_euclidean:
+            return held + 8 * n_rows * (n_rows + threads * min(ROWS_AT_ONCE, n_rows))
+        if linkage not in SMALL_BY_TABLE:
+            return held
+        # rows may be equal: a table is made of as many distinct ones as it is the soonest for
+        small = min(n_rows, SMALL_TABLE, int(2 ** (BOXES_FROM + min(n_columns, 20))))
+        table = small * (small + threads * min(ROWS_AT_ONCE, small))
+        products = threads * min(clusters_at_once(n_rows), n_rows) * n_rows
+        return held + 8 * max(table, products if linkage == "ward" else 0)
 
     def _memory_remedy(self) -> str:
         if self.linkage in NEEDS_TABLE:
@@ -402,7 +412,7 @@ def tree_of_rows(
     """Merge weighted rows by Euclidean distances."""
     n, d = rows.shape
     around = np.ascontiguousarray(rows - rows.mean(axis=0))
-    small = linkage in ("ward", "single") and n <= SMALL_TABLE and not boxes_pay(n, d)
+    small = linkage in SMALL_BY_TABLE and n <= SMALL_TABLE and not boxes_pay(n, d)
     if linkage in NEEDS_TABLE or small:
         _require_table(n)
         table = distances_within(around, n_jobs) if d >= WIDE else cdist(rows, rows)
@@ -432,7 +442,8 @@ def tree_of_table(table: np.ndarray, weights: np.ndarray, linkage: str) -> Dendr
     if linkage in SQUARED:
         table **= 2
     if linkage == "ward":
-        table *= 2 * np.outer(weights, weights) / np.add.outer(weights, weights)
+        for line, weight in zip(table, weights):
+            line *= 2 * (weight * weights) / (weight + weights)
     if n > 1 and linkage in ("mean", "median"):
         merge_by_table(table, weights, LINKAGES.index(linkage), one, other, height)
     elif n > 1:

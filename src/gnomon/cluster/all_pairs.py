@@ -17,6 +17,9 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.threads import in_order
 
 ROWS_AT_ONCE = 256
+# Products of clusters with all others that a thread holds at once, as far as 16 lines allow: 4 MB.
+CELLS_AT_ONCE = 2**19
+FEWEST_AT_ONCE = 16
 # A squared distance below this share of the squared lengths has lost too many digits.
 CANCELLED = 1e-4
 
@@ -60,6 +63,11 @@ def distances_of_products(products, start, rows, squares, table):
             table[j, own] = distance
 
 
+def clusters_at_once(n_clusters: int) -> int:
+    """Clusters whose products with all others are computed together."""
+    return min(max(CELLS_AT_ONCE // max(n_clusters, 1), FEWEST_AT_ONCE), ROWS_AT_ONCE)
+
+
 def find_ward_neighbors(
     centers: np.ndarray,
     weights: np.ndarray,
@@ -69,29 +77,30 @@ def find_ward_neighbors(
 ) -> None:
     """Fill in, for each cluster without one (-1), the cluster whose union adds least, and what."""
     squares = np.einsum("ij,ij->i", centers, centers)
-    asked = np.flatnonzero(near < 0)
+    wanted = np.flatnonzero(near < 0)
+    size = clusters_at_once(len(centers))
     # four times the bound of the error of a sum of d products
     error = 4 * (centers.shape[1] + 4) * np.finfo(np.float64).eps
 
     def look(first: int) -> None:
-        some = asked[first : first + ROWS_AT_ONCE]
+        some = wanted[first : first + size]
         products = centers[some] @ centers.T
         ward_of_products(products, some, centers, squares, weights, error, near, added)
 
-    for _ in in_order(look, range(0, len(asked), ROWS_AT_ONCE), n_jobs, short=True):
+    for _ in in_order(look, range(0, len(wanted), size), n_jobs, short=True):
         pass
 
 
 @kernel("out f8[:,:]", "i8[:]", "f8[:,:]", "f8[:]", "f8[:]", "f8", "out i8[:]", "out f8[:]")
-def ward_of_products(products, asked, centers, squares, weights, error, near, added):
-    """The cluster whose union with each given one adds the least squares; of equals the first.
+def ward_of_products(products, wanted, centers, squares, weights, error, near, added):
+    """The cluster whose union with each wanted one adds the least squares; of equals the first.
 
-    products (m, n) of the asked clusters with all, used up; centers (n, d), squares and weights
+    products (m, n) of the wanted clusters with all, used up; centers (n, d), squares and weights
     (n,). Only clusters that may be the least in view of the error are compared column by column.
     """
     n, d = centers.shape
-    for i in range(len(asked)):
-        own, line = asked[i], products[i]
+    for i in range(len(wanted)):
+        own, line = wanted[i], products[i]
         weight, length = weights[own], squares[own]
         for j in range(n):
             lengths = length + squares[j]

@@ -306,10 +306,13 @@ class KernelMachine(Learner):
 
     def _solver_memory(self, n_rows: int) -> int:
         threads = resolve_jobs(self.n_jobs)
-        kept = cached_rows(n_rows, WORKING_SET, int(self.cache_size * MEGABYTE))
         block = threads * min(ROWS_AT_ONCE, n_rows) * min(COLUMNS_AT_ONCE, n_rows)
         set_of = min(WORKING_SET, 2 * n_rows)
-        return 8 * (kept * n_rows + 2 * block + 2 * set_of**2)
+        return self._kept_memory(n_rows) + 8 * (2 * block + 2 * set_of**2)
+
+    def _kept_memory(self, n_rows: int) -> int:
+        """Bytes of the kernel values that are kept."""
+        return 8 * n_rows * cached_rows(n_rows, WORKING_SET, int(self.cache_size * MEGABYTE))
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows, or a smaller cache_size."

@@ -113,7 +113,10 @@ class PairwiseMachine(KernelMachine, Classifier):
     def _two_classes(
         self, given: MachineRows, sign: np.ndarray, tell: WorkingSets | None = None
     ) -> tuple[np.ndarray, float, Any]:
-        """Coefficients of the rows, the offset, and the solution."""
+        """Coefficients of the rows, the offset, and the solution.
+
+        A matrix of similarities is of these rows alone, and may be changed.
+        """
         raise NotImplementedError
 
     def _fit(self, data: Data) -> None:
@@ -135,9 +138,10 @@ class PairwiseMachine(KernelMachine, Classifier):
         of_class = [np.flatnonzero(given.y == each) for each in range(n_classes)]
         for k, pair in enumerate(pairs):
             places = np.sort(np.concatenate([of_class[pair[0]], of_class[pair[1]]]))
-            part = shared.part(places)
-            sign = np.where(part.y == pair[1], 1.0, -1.0)
-            coefficients[k, places], intercepts[k], solution = self._two_classes(part, sign, tell)
+            sign = np.where(given.y[places] == pair[1], 1.0, -1.0)
+            coefficients[k, places], intercepts[k], solution = self._two_classes(
+                shared.part(places), sign, tell
+            )
             solutions.append(solution)
             if tell.stop:
                 break
@@ -155,11 +159,12 @@ class PairwiseMachine(KernelMachine, Classifier):
     def _shared(self, given: MachineRows) -> MachineRows:
         """The kernel values of all rows, computed once for all pairs, where the cache holds them.
 
-        Every value between two classes is needed by one pair, those within a class by all of its
-        pairs.
+        It holds them beside those of the largest pair, which are copied. Every value between two
+        classes is needed by one pair, those within a class by all of its pairs.
         """
         n = given.rows.shape[0]
-        if given.kernel.pairwise or 8 * n * n > self.cache_size * MEGABYTE:
+        of_pair = int(np.sort(np.bincount(given.y))[-2:].sum())
+        if given.kernel.pairwise or 8 * (n**2 + of_pair**2) > self.cache_size * MEGABYTE:
             return given
         matrix = np.empty((n, n))
         borders = [(k, min(k + COLUMNS_AT_ONCE, n)) for k in range(0, n, COLUMNS_AT_ONCE)]
@@ -346,6 +351,11 @@ class PairwiseMachine(KernelMachine, Classifier):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return super()._working_memory(n_rows, n_columns) + 8 * n_rows * (n_columns + 10)
+
+    def _kept_memory(self, n_rows: int) -> int:
+        """Of several classes all kernel values and those of a pair, where the cache holds both."""
+        shared = min(16 * n_rows**2, int(self.cache_size * MEGABYTE))
+        return max(super()._kept_memory(n_rows), shared)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int:
         return super()._sparse_memory(n_rows, n_columns, n_entries) + 16 * 2 * n_entries

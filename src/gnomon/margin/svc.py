@@ -358,6 +358,9 @@ class SquaredSlackSVM(PairwiseMachine):
 
     def _two_classes(self, given: MachineRows, sign: np.ndarray, tell=None):
         ridge = 1.0 / (self.slack_cost * given.weights)
+        if given.kernel.pairwise:  # a matrix of this pair alone: no other is needed
+            given.rows[np.diag_indices(len(sign))] += ridge
+            ridge = None
         programme = Programme.simple(sign, -np.ones(len(sign)), np.full(len(sign), np.inf))
         solution = self._solve(programme, given, ridge, tell)
         return sign * solution.alpha, solution.offsets[0], solution

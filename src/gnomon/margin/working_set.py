@@ -43,7 +43,7 @@ class KernelRows:
     ----------
     kernel : Kernel
     rows : ndarray of shape (n, d)
-        For a precomputed kernel the matrix itself.
+        For a precomputed kernel the matrix itself; without ridge it is not copied.
     capacity : int
         Kernel rows that are kept at most.
     crew : Crew
@@ -62,9 +62,13 @@ class KernelRows:
             if kernel.pairwise
             else crew.each(lambda b: kernel.against(rows[b[0] : b[1]]), self.borders)
         )
-        self.table = np.empty((min(capacity, n), n))
-        self.slot_of = np.full(n, -1, dtype=np.int64)
-        self.row_in = np.full(len(self.table), -1, dtype=np.int64)
+        if kernel.pairwise and ridge is None:
+            self.table = np.ascontiguousarray(rows, dtype=np.float64)
+            self.slot_of, self.row_in = np.arange(n), np.arange(n)
+        else:
+            self.table = np.empty((min(capacity, n), n))
+            self.slot_of = np.full(n, -1, dtype=np.int64)
+            self.row_in = np.full(len(self.table), -1, dtype=np.int64)
         self.last_use = np.zeros(len(self.table), dtype=np.int64)
         self.clock = 0
         self.computed = 0
