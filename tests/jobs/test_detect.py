@@ -187,4 +187,5 @@ def test_a_detector_that_finds_nothing_is_marked_bad_and_says_what_helps(learned
     assert result.precision.value == 0
     assert any("No object was found: lower the threshold" in note for note in result.notes)
     assert any("pictures of 32 x 32 pixels" in note for note in result.notes)
+    assert "too high if the model was learned from them" in result.verdict()
     assert _mark(result) == "bad"

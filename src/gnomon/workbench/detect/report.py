@@ -54,8 +54,8 @@ def report_of(result: DetectResult) -> Report:
         )
     report.section("Pictures")
     for each in shown(result):
-        kind = "put aside for the test" if each.is_test else "not in the test"
-        report.figure(_draw(each, "light"), f"{each.name} ({kind})")
+        kind = "" if result.precision is None else f" ({'' if each.is_test else 'not '}in the test)"
+        report.figure(_draw(each, "light"), f"{each.name}{kind}")
     report.section("Decisions")
     report.table(["what", "why"], [[each["what"], each["why"]] for each in result.run.decisions])
     return report

@@ -80,10 +80,13 @@ class DetectResult(JobResult):
         if self.precision is None:
             return "How many of the boxes are right is not known: no true boxes were given."
         n_test = sum(each.is_test for each in self.found)
+        which = "pictures that were not learned from"
+        if self.settings.model is not None:
+            which = "pictures with known boxes; it is too high if the model was learned from them"
         return (
             f"Mean average precision {self.precision} at an overlap of one half, on {n_test:,} "
-            "pictures that were not learned from (the range is a bootstrap over pictures, whose "
-            "coverage is not known; finding nothing gives 0, all boxes and no false one gives 1)."
+            f"{which} (the range is a bootstrap over pictures, whose coverage is not known; "
+            "finding nothing gives 0, all boxes and no false one gives 1)."
         )
 
     def lines(self) -> list[list[Any]]:
