@@ -255,7 +255,7 @@ def key_ranges(url: str, options: dict[Any, Any], shown: str, n: int) -> list[st
             low, high = connection.execute(ends).fetchone() or (None, None)
     except psycopg.Error as error:
         raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
-    if low is None:
+    if low is None or high is None:
         return None
     n = max(min(n, high - low + 1), 1)
     borders = [low + (high + 1 - low) * part // n for part in range(n + 1)]
