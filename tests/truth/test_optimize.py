@@ -543,6 +543,39 @@ def test_infeasible_and_unbounded_programs_are_named():
     assert linprog([1], A_ub=[[1]], b_ub=[-1]).message.startswith("infeasible")
 
 
+def infeasible_program(rng, n):
+    """A convex program whose inequalities a positive combination contradicts (Farkas)."""
+    m = 2 * n
+    factor, G = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    y = rng.uniform(0.5, 1.5, m)
+    G[-1] = -(y[:-1] @ G[:-1]) / y[-1]
+    h = rng.normal(size=m)
+    h[-1] = (-1.0 - y[:-1] @ h[:-1]) / y[-1]
+    return factor @ factor.T, rng.normal(size=n), G, h
+
+
+def unbounded_program(rng, n):
+    """A convex program with a feasible direction without curvature along which it falls."""
+    m = 2 * n
+    direction = rng.normal(size=n)
+    direction /= np.linalg.norm(direction)
+    factor = rng.normal(size=(n, n))
+    factor -= np.outer(direction, direction @ factor)
+    G = rng.normal(size=(m, n))
+    G -= np.outer(np.maximum(G @ direction, 0), direction)
+    q = rng.normal(size=n)
+    q -= (q @ direction + 1.0) * direction
+    return factor @ factor.T, q, G, rng.uniform(0.1, 1, m)
+
+
+@pytest.mark.covers("quadratic-programming")
+@pytest.mark.parametrize("n", [3, 12, pytest.param(200, marks=pytest.mark.slow)])
+def test_random_infeasible_and_unbounded_programs_are_named(n, rng):
+    for _ in range(10 if n < 100 else 50):
+        assert quadratic_program(*infeasible_program(rng, n)).status == "infeasible"
+        assert quadratic_program(*unbounded_program(rng, n)).status == "unbounded"
+
+
 @pytest.mark.covers("linear-programming")
 def test_integer_programs_against_enumeration(rng):
     value, weight = rng.integers(1, 20, (2, 8))

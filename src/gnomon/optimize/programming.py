@@ -20,8 +20,11 @@ from scipy.optimize import OptimizeResult
 
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.engine.threads import blas_for
 
 STEP_SHARE = 0.995  # of the longest step that keeps slacks positive
+VIOLATED = 1e-7  # of a constraint; the tolerance of HiGHS
+FLAT = 1e-10  # singular values of P and A, relative, below which a direction has no curvature
 STATUS = {
     0: "optimal",
     1: "iteration limit reached",
@@ -125,7 +128,8 @@ def quadratic_program(
     smallest = float(np.linalg.eigvalsh(problem.P)[0]) if len(problem.P) else 0.0
     if smallest < -1e-9 * max(1.0, float(np.abs(problem.P).max())):
         raise DataError(f"P has the negative eigenvalue {smallest:.3g}: the program is not convex")
-    state, nit, converged = _interior(problem, tol, max_iter)
+    with blas_for(len(problem.q)):
+        state, nit, converged = _interior(problem, tol, max_iter)
     if not converged:
         named = _named_end(problem)
         if named is not None:
@@ -329,24 +333,26 @@ def _named_end(problem: _Problem) -> str | None:
     n = len(problem.q)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     low[problem.lower], high[problem.upper] = problem.lb, problem.ub
-    rows = {
-        "A_ub": problem.G if len(problem.h) else None,
-        "A_eq": problem.A if len(problem.b) else None,
-    }
-    feasible = scipy.optimize.linprog(
-        np.zeros(n), b_ub=problem.h if len(problem.h) else None,
-        b_eq=problem.b if len(problem.b) else None, bounds=np.column_stack([low, high]), **rows,
-    )  # fmt: skip
-    if feasible.status == 2:
-        return "infeasible"
-    flat = np.vstack([problem.A, problem.P])
-    ways = np.column_stack(
-        [np.where(np.isfinite(low), 0.0, -1.0), np.where(np.isfinite(high), 0.0, 1.0)]
+    # the least largest violation: simplex methods often cannot tell infeasible programs otherwise
+    violation = scipy.optimize.linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=np.column_stack([problem.G, -np.ones(len(problem.h))]),
+        b_ub=problem.h,
+        A_eq=np.column_stack([problem.A, np.zeros(len(problem.b))]),
+        b_eq=problem.b,
+        bounds=np.column_stack([np.append(low, 0.0), np.append(high, np.inf)]),
     )
+    if violation.status == 2 or (violation.status == 0 and violation.fun > VIOLATED):
+        return "infeasible"
+    # directions without curvature that keep the equalities; as equalities of a linear program they
+    # would have to hold to rounding, which presolve refuses for 200 columns
+    flat = scipy.linalg.null_space(np.vstack([problem.A, problem.P]), rcond=FLAT)
+    keep = np.vstack([problem.G, -np.eye(n)[problem.lower], np.eye(n)[problem.upper]]) @ flat
+    if not flat.size:
+        return None
     falls = scipy.optimize.linprog(
-        problem.q, A_ub=rows["A_ub"], b_ub=np.zeros(len(problem.h)) if len(problem.h) else None,
-        A_eq=flat, b_eq=np.zeros(len(flat)), bounds=ways,
-    )  # fmt: skip
+        problem.q @ flat, A_ub=keep, b_ub=np.zeros(len(keep)), bounds=(-1.0, 1.0)
+    )
     return "unbounded" if falls.status == 0 and falls.fun < -1e-9 else None
 
 
