@@ -892,6 +892,8 @@ def find_split(start, end, slot, path, node, cost, hists, table, rows, rules, sc
     # several classes: bins times classes cost more than rows up to so many of these
     walk = slot < 0 and rules.criterion == GINI and rules.n_classes > 2
     walk = walk and n_rows < ROWS_PER_CLASS * rules.n_classes
+    # its running sums of squares are exact, whatever the order of rows, below 2^53
+    walk = walk and weight * weight < 2.0**53
     row_wise = n_rows * ROW_WISE_ONE_IN < table.n_rows
     codes = table.by_row if row_wise else table.by_column
     stride = np.uint64(table.n_features if row_wise else 1)
