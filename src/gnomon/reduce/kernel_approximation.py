@@ -14,9 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import scipy.sparse as sp
 from sklearn import kernel_approximation
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.over_scikit_learn import OverScikitLearn, wrapped
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
@@ -24,6 +27,7 @@ from gnomon.engine.stored import Array, Number, Whole
 
 TEXTS = "000a 2.2 · 004 5.1"
 SPECTRA = 200_000  # complex numbers held at once: 3 MB
+FAR = 100.0  # squared distance from the origin over the variance: two digits of a distance are lost
 
 
 class KernelFeatures(OverScikitLearn):
@@ -42,6 +46,33 @@ class KernelFeatures(OverScikitLearn):
         n_features = getattr(self, "n_components", 3 * n_columns)
         width = n_columns + n_features
         return 8 * (4 * n_rows * width + 4 * n_features * width + 8 * n_rows)
+
+
+def nystroem_features(self: Any, X: Any) -> Any:
+    """Features of rows: their kernel values at the basis times the normalization.
+
+    Distances are computed from inner products, which cancel for rows far from the origin such as
+    dates: a feature would then depend on the rows beside it in the ninth digit. The Gaussian
+    kernel of such rows is computed about the mean of the basis.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+
+    Returns
+    -------
+    features : ndarray of shape (n_samples, n_components)
+    """
+    check_is_fitted(self)
+    rows = validate_data(self, X, accept_sparse="csr", reset=False)
+    basis = self.components_
+    if self.kernel == "rbf" and not sp.issparse(rows) and not sp.issparse(basis):
+        center = basis.mean(axis=0)
+        if center @ center > FAR * basis.var(axis=0).sum():
+            rows, basis = rows - center, basis - center
+    given = {"filter_params": True, "n_jobs": self.n_jobs} | self._get_kernel_params()
+    values = pairwise_kernels(rows, basis, metric=self.kernel, **given)
+    return values @ self.normalization_.T
 
 
 @method(
@@ -68,6 +99,7 @@ class Nystroem(KernelFeatures, kernel_approximation.Nystroem):
     """
 
     natively = Takes(sparse=True)
+    transform = wrapped("transform", nystroem_features)
     _keeps_rows = True
     _stored = {
         "normalization_": Array("f", ("n_basis", "n_basis")),
