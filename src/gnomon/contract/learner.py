@@ -155,12 +155,16 @@ class Learner(Estimator):
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
+    def _require_fitted(self) -> None:
+        if "n_features_in_" not in vars(self):  # what every fit sets; the whole check is slow
+            check_is_fitted(self)
+
     def _each_block(self, function: Callable[[Any], Any], X: Any) -> Any:
         """``function`` of every block of rows, on threads, put together in order.
 
         Where ``natively.float32``, floats for float32 rows are float32.
         """
-        check_is_fitted(self)
+        self._require_fitted()
         return put_together([self._in_dtype(function, rows) for rows in intake.blocks_of(self, X)])
 
     def _in_dtype(self, function: Callable[[Any], Any], rows: Any) -> Any:

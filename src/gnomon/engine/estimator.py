@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from gnomon.engine import memory, modelfile
 from gnomon.engine.history import Course
+from gnomon.engine.parameters import are_allowed
 from gnomon.engine.stored import Array, DictOf, Object, Optional, Text, Whole
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
@@ -78,6 +79,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _get_param_names(cls) -> Any:
         """scikit-learn's, which reads the signature of the class anew for every fit."""
         return super()._get_param_names()
+
+    def _validate_params(self) -> None:
+        """scikit-learn's, called for its message where the table, read once, forbids a value."""
+        if not are_allowed(type(self), self.get_params(deep=False)):
+            super()._validate_params()
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.utils._param_validation import (
     Options,
     RealNotInt,
     StrOptions,
+    make_constraint,
 )
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "StrOptions",
     "Words",
     "above",
+    "are_allowed",
     "at_least",
     "between",
     "meant",
@@ -47,6 +50,26 @@ JOBS = [
     Interval(Integral, 1, None, closed="left"),
     Interval(Integral, None, -1, closed="right"),
 ]
+
+
+def are_allowed(cls: type, parameters: Mapping[str, Any]) -> bool:
+    """Whether each parameter satisfies one of the constraints that the class has for it."""
+    constraints = _constraints_of(cls)
+    return all(
+        any(each.is_satisfied_by(value) for each in constraints[name])
+        for name, value in parameters.items()
+        if name in constraints
+    )
+
+
+@functools.cache
+def _constraints_of(cls: Any) -> dict[str, list[Any]]:
+    """The table of a class as scikit-learn's objects, which it makes anew at every validation."""
+    return {
+        name: [make_constraint(each) for each in allowed]
+        for name, allowed in cls._parameter_constraints.items()
+        if allowed != "no_validation"
+    }
 
 
 def whole(low: int, high: int | None = None) -> Interval:

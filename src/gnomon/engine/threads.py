@@ -42,7 +42,7 @@ if hasattr(os, "register_at_fork"):  # a child process has none of the threads
     os.register_at_fork(after_in_child=_idle_hands.clear)
 _blas_lock = threading.Lock()
 _blas_users = 0
-_blas_before: list[tuple[Any, int]] = []
+_blas_before: list[tuple[Callable[[int], Any], int]] = []
 
 
 def processors() -> int:
@@ -91,30 +91,30 @@ def counted_once() -> Iterator[None]:
         _inside.threads = outer
 
 
-@contextlib.contextmanager
-def one_blas_thread() -> Iterator[None]:
+class one_blas_thread(contextlib.ContextDecorator):  # a verb to its users, as `config` is
     """Hold BLAS to one thread; nested and concurrent uses share one hold.
 
     As a decorator, ``@one_blas_thread()``, during each call of a function.
     """
-    global _blas_users, _blas_before
-    with _blas_lock:
-        _blas_users += 1
-        if _blas_users == 1:
-            libraries = _blas_libraries(_brought_later())
-            _blas_before = [(each, each.num_threads) for each in libraries]
-            for library, threads in _blas_before:
-                if threads != 1:
-                    library.set_num_threads(1)
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        global _blas_users, _blas_before
+        with _blas_lock:
+            _blas_users += 1
+            if _blas_users == 1:
+                _blas_before = []
+                for count, change in _blas_libraries(_brought_later()):
+                    if (threads := count()) != 1:
+                        _blas_before.append((change, threads))
+                        change(1)
+
+    def __exit__(self, *error: Any) -> None:
+        global _blas_users
         with _blas_lock:
             _blas_users -= 1
             if _blas_users == 0:
-                for library, threads in _blas_before:
-                    if threads != 1:
-                        library.set_num_threads(threads)
+                for change, threads in _blas_before:
+                    change(threads)
 
 
 def _brought_later() -> tuple[bool, ...]:
@@ -123,12 +123,31 @@ def _brought_later() -> tuple[bool, ...]:
 
 
 @functools.cache
-def _blas_libraries(brought_later: tuple[bool, ...]) -> list[Any]:
-    """The loaded BLAS libraries, each with its number of threads to read and set."""
+def _blas_libraries(
+    brought_later: tuple[bool, ...],
+) -> list[tuple[Callable[[], int], Callable[[int], Any]]]:
+    """What reads and what sets the number of threads of each loaded BLAS library."""
     import scipy.linalg  # noqa: F401  its BLAS must be loaded to be held
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas").lib_controllers
+    return [
+        _controls(each) for each in ThreadpoolController().select(user_api="blas").lib_controllers
+    ]
+
+
+def _controls(library: Any) -> tuple[Callable[[], int], Callable[[int], Any]]:
+    """OpenBLAS's own functions where it has threads of its own, else threadpoolctl's.
+
+    threadpoolctl looks each function up at every call (20 microseconds per hold), and lets only the
+    first thread that ever asked set the number, so that a fit on another thread would not be held.
+    """
+    if library.internal_api == "openblas" and library.threading_layer == "pthreads":
+        for prefix, suffix in itertools.product(("", "scipy_"), ("", "64_", "_64")):
+            count = getattr(library.dynlib, f"{prefix}openblas_get_num_threads{suffix}", None)
+            change = getattr(library.dynlib, f"{prefix}openblas_set_num_threads{suffix}", None)
+            if count is not None and change is not None:
+                return count, change
+    return library.get_num_threads, library.set_num_threads
 
 
 def blas_for(n_columns: int) -> contextlib.AbstractContextManager[None]:

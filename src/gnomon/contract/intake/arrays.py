@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from gnomon.engine.threads import one_blas_thread
 from gnomon.table.encode import Columns
 
 FLOATS = (np.float64, np.float32)
+# Cells whose product OpenBLAS never shares among threads (it does from 10,000 on).
+SHORT_LINE = 8192
 
 
 def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
@@ -35,7 +38,7 @@ def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
     """
     lacks_target = reset and y is None and learner._target is not None
     harmless = isinstance(X, np.ndarray) and squares_are_small(X, learner._largest)
-    if harmless and not lacks_target and _is_plain(learner, X, reset):
+    if harmless and not lacks_target and is_plain(learner, X, reset):
         learner.n_features_in_ = X.shape[1]
         return X
     rows = validate_data(
@@ -53,7 +56,7 @@ def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
     return rows
 
 
-def _is_plain(learner: Any, X: np.ndarray, reset: bool) -> bool:
+def is_plain(learner: Any, X: np.ndarray, reset: bool) -> bool:
     """Whether nothing is left to check of an array of finite floats: small fits notice the time."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0:
         return False
@@ -86,12 +89,16 @@ def refuse_huge(learner: Any, rows: Any, names: Any = None) -> None:
 
 def squares_are_small(values: np.ndarray, largest: float) -> bool:
     """Whether the sum of squares rules out missing and too large numbers: one fast pass."""
-    if values.dtype not in FLOATS or not (values.flags.c_contiguous or values.flags.f_contiguous):
+    if values.dtype not in FLOATS:
+        return False
+    in_one_piece = values.flags.c_contiguous or values.flags.f_contiguous
+    if not in_one_piece and values.size > SHORT_LINE:
         return False
     line = values.ravel(order="K")
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+    hold = nullcontext() if line.size <= SHORT_LINE else one_blas_thread()
+    with hold, np.errstate(over="ignore", invalid="ignore"):
         total = float(np.dot(line, line))
-    return bool(np.isfinite(total) and total <= largest * largest)
+    return total <= largest * largest and total < np.inf  # False of NaN too
 
 
 def require_shape(learner: Any, X: Any) -> None:

@@ -35,7 +35,7 @@ from gnomon.table.table import Table
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame of a kind that narwhals knows (pandas, polars, Arrow ...)."""
-    return nw.dependencies.is_into_dataframe(X)
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
 def as_table(X: Any) -> Table:
