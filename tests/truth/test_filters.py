@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn.preprocessing
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -417,3 +418,27 @@ def test_a_filter_that_concerns_no_column_gives_the_table_back():
     parts = DateParts().fit(rows)
     assert parts.transform(rows) is rows
     assert parts.inverse_transform(parts.transform(rows)).to_dict() == rows.to_dict()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("parameters", [{}, {"with_mean": False}, {"with_std": False}])
+def test_standard_scaler_of_plain_arrays_is_scikit_learns(order, dtype, parameters):
+    """Far means, a constant column, one row, more rows than a block, both orders."""
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 20_000):
+        X = rng.normal(size=(n, 9)) * 10.0 ** np.arange(-4, 5) + 10.0 ** np.arange(4, -5, -1)
+        X[:, 4] = 3.3
+        X = np.array(X, dtype=dtype, order=order)
+        theirs = sklearn.preprocessing.StandardScaler(**parameters).fit(X)
+        ours = StandardScaler(**parameters).fit(X)
+        for name in ("mean_", "var_", "scale_"):
+            expected, found = getattr(theirs, name), getattr(ours, name)
+            if expected is None:
+                assert found is None
+            else:
+                np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-14)
+        result = ours.transform(X)
+        assert result.dtype == dtype
+        tolerance = 1e-5 if dtype == np.float64 else 1e-3  # its rounding of the far mean
+        np.testing.assert_allclose(result, theirs.transform(X), rtol=tolerance, atol=tolerance)

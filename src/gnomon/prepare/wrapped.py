@@ -7,13 +7,14 @@ under scikit-learn's names, so that model files hold data only.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _check_feature_names, has_fit_parameter
 
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.contract.over_scikit_learn import quietly
@@ -60,12 +61,22 @@ class WrappedFilter(NumberFilter):
         tags.transformer_tags = inner.transformer_tags
         return tags
 
+    @classmethod
+    @functools.cache
+    def _theirs(cls) -> frozenset[str]:
+        """Parameters of ``_wraps``, which scikit-learn reads from its signature each time."""
+        return frozenset(cls._wraps._get_param_names())
+
+    @classmethod
+    @functools.cache
+    def _shared(cls) -> tuple[str, ...]:
+        """Parameters that are given on to ``_wraps``."""
+        inert: frozenset[str] = getattr(cls, "_inert", frozenset())
+        return tuple(k for k in cls._get_param_names() if k in cls._theirs() and k not in inert)
+
     def _unfitted(self) -> Any:
-        known = self._wraps().get_params()
-        inert: frozenset[str] = getattr(self, "_inert", frozenset())
-        chosen = self.get_params(deep=False)
-        own = {k: v for k, v in chosen.items() if k in known and k not in inert}
-        return self._wraps(**own).set_output(transform="default")
+        inner = self._wraps(**{name: getattr(self, name) for name in self._shared()})
+        return inner.set_output(transform="default")
 
     def _take_in(self, X, y, sample_weight):
         self._forget()
@@ -128,7 +139,7 @@ class WrappedFilter(NumberFilter):
 
     def _keep_fitted(self, inner: Any) -> None:
         """Keep what was fitted: public attributes as attributes, others apart."""
-        fitted = {k: v for k, v in vars(inner).items() if k not in inner.get_params(deep=False)}
+        fitted = {k: v for k, v in vars(inner).items() if k not in self._theirs()}
         self._private = {}
         for name, value in fitted.items():
             if name in OWN:
@@ -140,7 +151,7 @@ class WrappedFilter(NumberFilter):
 
     def _inner(self) -> Any:
         """scikit-learn's fitted transformer, made of what is kept."""
-        check_is_fitted(self)
+        self._require_fitted()
         inner = self._unfitted()
         public = {
             name: value
@@ -184,12 +195,16 @@ class WrappedFilter(NumberFilter):
         X_new : array, sparse matrix, data frame or Table
             Of the kind that was given.
         """
-        check_is_fitted(self)
+        self._require_fitted()
         if self._is_whole_array(X):
-            X = self._checked_array(X)
-            with quietly():
-                return self._inner().transform(X)
+            return self._transformed(X)
         return super().transform(X)
+
+    def _transformed(self, X: Any) -> Any:
+        """An array that goes to scikit-learn as it is."""
+        X = self._checked_array(X)
+        with quietly():
+            return self._inner().transform(X)
 
     def inverse_transform(self, X):
         """Undo the transformation.
@@ -204,7 +219,7 @@ class WrappedFilter(NumberFilter):
         X_original : array, sparse matrix, data frame or Table
             Of the kind that was given.
         """
-        check_is_fitted(self)
+        self._require_fitted()
         if self._is_whole_array(X) and not self._why_not:
             return self._inner().inverse_transform(X)
         return super().inverse_transform(X)
