@@ -211,7 +211,7 @@ def grow_tree(
         raise ValueError("No row has a positive weight and count; a tree needs at least one.")
     kernel_rules = _kernel_rules(rules, statistics, binned.n_features)
     n_channels = kernel_rules.n_channels
-    nodes = _empty_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
+    nodes = empty_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
     n_slots = _histogram_slots(rules, binned, n_channels)
     with np.errstate(over="ignore"):  # the draws count modulo 2^64, also without the compiler
         n_nodes, n_masks = grower_kernel.grow(
@@ -232,6 +232,16 @@ def grow_tree(
             nodes,
             np.empty(0, np.int32) if leaf_of_row is None else leaf_of_row,
         )
+    return tree_of(nodes, n_nodes, n_masks, binned.levels)
+
+
+def tree_of(
+    nodes: grower_kernel.Nodes,
+    n_nodes: int,
+    n_masks: int = 0,
+    levels: dict[int, np.ndarray] | None = None,
+) -> Tree:
+    """The tree that a kernel has written into the first nodes."""
     feature, missing_left, category, left, samples, _ = nodes.whole[:n_nodes].T
     asks_levels = category >= 0
     by_mask = np.empty(n_masks, np.int64)
@@ -242,7 +252,7 @@ def grow_tree(
         threshold=threshold.copy(),
         missing_left=missing_left.astype(np.uint8),
         category=category.copy() if n_masks else np.broadcast_to(np.int32(-1), n_nodes),
-        category_left=_masks_of_levels(nodes.masks[:n_masks], by_mask, binned.levels),
+        category_left=_masks_of_levels(nodes.masks[:n_masks], by_mask, levels or {}),
         left=left.copy(),
         value=nodes.value[:n_nodes].copy(),
         n_node_samples=samples.copy(),
@@ -252,7 +262,7 @@ def grow_tree(
     )
 
 
-def _empty_nodes(
+def empty_nodes(
     rules: GrowthRules, n_taken: int, n_outputs: int, categories: bool
 ) -> grower_kernel.Nodes:
     """Arrays for as many nodes as there can be.
@@ -282,7 +292,7 @@ def _empty_rows(statistics: Statistics, n_taken: int) -> grower_kernel.Rows:
 
 def _scratch(n_features: int, n_channels: int, seed: int) -> grower_kernel.Scratch:
     bits = np.empty((4, 4), np.uint64)
-    bits[grower_kernel.RANDOM, 1] = _generator_state(seed)
+    bits[grower_kernel.RANDOM, 1] = generator_state(seed)
     return grower_kernel.Scratch(
         lists=np.empty((5, 257), np.int64),
         sums=np.empty((5, n_channels), np.int64),
@@ -336,7 +346,7 @@ def bootstrap_counts(n_rows: int, draws: int, seed: int) -> np.ndarray:
     """
     counts = np.zeros(n_rows, np.int32)
     bits = np.zeros((4, 4), np.uint64)
-    bits[grower_kernel.RANDOM, 0] = _generator_state(seed)
+    bits[grower_kernel.RANDOM, 0] = generator_state(seed)
     draw_with_replacement(draws, bits, counts)
     return counts
 
@@ -348,7 +358,7 @@ def draw_with_replacement(draws, bits, counts):
         counts[grower_kernel.next_random(bits, counts.size)] += 1
 
 
-def _generator_state(seed: int) -> np.uint64:
+def generator_state(seed: int) -> np.uint64:
     return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
 
 

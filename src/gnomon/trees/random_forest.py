@@ -56,6 +56,7 @@ from gnomon.trees.learner import (
 from gnomon.trees.naming import names_of_columns
 from gnomon.trees.outputs import ManyClasses
 from gnomon.trees.pruning import pruned_tree
+from gnomon.trees.random_splits import grow_random
 from gnomon.trees.tree import LEAF, Tree
 
 MOST_TICKETS_PER_ROW = 64
@@ -275,18 +276,45 @@ class ManyTrees(GrowsTrees):
         if self.criterion == "poisson":
             refuse_negative(data.y)
 
+        def by_scikit_learn(weights, seed: int) -> Tree:
+            learner = self._new_member()._peer(**given, random_state=seed % 2**31)
+            return grow_exact(learner, rows, y, weights)
+
+        drawn = self._random_growth(rows, y)
+
         def grow(seed) -> tuple[Tree, np.ndarray | None]:
             counts = bootstrap.counts(int(seed[0])) if bootstrap else None
             weights = data.weights if counts is None else counts.astype(np.float64)
             if factors is not None:
                 weights = factors if weights is None else weights * factors
-            weights = groups.total(weights)
-            learner = self._new_member()._peer(
-                **given,
-                random_state=int(seed[1] % 2**31),
-            )
-            tree = grow_exact(learner, rows, y, weights)
+            tree = (drawn or by_scikit_learn)(groups.total(weights), int(seed[1]))
             return tree, None if counts is None else counts == 0
+
+        return grow
+
+    def _random_growth(self, rows: ExactRows, y: np.ndarray) -> Callable | None:
+        """A tree of random thresholds from weights and a seed; None where scikit-learn grows it."""
+        n_classes = len(self.classes_) if self._target == "classes" and y.ndim == 1 else 0
+        if (
+            self._splitter != "random"
+            or self.criterion not in {"gini", "entropy", "log_loss", "squared_error"}
+            or self.monotonic_cst is not None
+            or self.max_leaf_nodes is not None
+            or rows.has_missing is not None
+            or sp.issparse(rows.rows)
+            or y.ndim > 1
+            or n_classes > np.iinfo(np.uint16).max
+        ):
+            return None
+        columns = np.ascontiguousarray(rows.rows.T)
+        targets = y.astype(np.uint16 if n_classes else np.float64)
+        d, n_rows = columns.shape
+
+        def grow(weights: np.ndarray | None, seed: int) -> Tree:
+            total = float(n_rows if weights is None else weights.sum())
+            limits = self._rules(n_rows, d, total)
+            tree = grow_random(columns, targets, weights, n_classes, limits, seed)
+            return pruned_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
         return grow
 
@@ -1090,8 +1118,9 @@ class ExtraTreesClassifier(ForestClassifier):
     In each node one threshold is drawn per column looked at, uniformly between its least and
     greatest value, and the best of these is taken. The trees differ more than those of a random
     forest, so that their mean varies less, and each is biased a little more. Use it where columns
-    are numbers and noise is strong; not for categories, which must be encoded first. The trees are
-    grown by scikit-learn's builder. Texts: 000a 2.5.4, 001 9.5.
+    are numbers and noise is strong; not for categories, which must be encoded first. Trees of
+    sparse rows, missing values, several targets, constraints, other criteria or ``max_leaf_nodes``
+    are grown by scikit-learn's builder. Texts: 000a 2.5.4, 001 9.5.
 
     Parameters
     ----------
@@ -1249,8 +1278,9 @@ class ExtraTreesRegressor(ForestRegressor):
     In each node one threshold is drawn per column looked at, uniformly between its least and
     greatest value, and the best of these is taken. The trees differ more than those of a random
     forest, so that their mean varies less, and each is biased a little more. Use it where columns
-    are numbers and noise is strong; not for categories, which must be encoded first. The trees are
-    grown by scikit-learn's builder. Texts: 000a 2.5.4, 001 9.5.
+    are numbers and noise is strong; not for categories, which must be encoded first. Trees of
+    sparse rows, missing values, several targets, constraints, other criteria or ``max_leaf_nodes``
+    are grown by scikit-learn's builder. Texts: 000a 2.5.4, 001 9.5.
 
     Parameters
     ----------
