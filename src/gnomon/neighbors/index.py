@@ -5,11 +5,12 @@
   tells which rows may be among the nearest; only these, a few dozen per query, are compared in
   double precision. The result is exact, ties included. Other exponents than p = 2 are compared
   column by column.
-- "kd_tree": rows halved again and again along the widest side of their box; of a box is known how
-  near its rows can be. For few coordinates.
+- "kd_tree": rows halved again and again along the widest side of their box; from the least and
+  greatest values of a box is known how near its rows can be. For few coordinates.
 - "ball_tree": see `gnomon.neighbors.ball_tree`; for any true metric.
 
-"auto" takes the tree of boxes where `gnomon.engine.costs.boxes_pay`, and else brute force.
+"auto" takes the tree of boxes where `gnomon.engine.costs.boxes_pay` for the columns that count
+(`effective_columns`), and else brute force.
 
 Texts: 003 2.2.4.2 · 000a 1.2.1.
 """
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from gnomon.engine.costs import boxes_pay
+from gnomon.engine.costs import boxes_pay, effective_columns
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Object, Text, Whole
@@ -31,6 +32,7 @@ from gnomon.engine.threads import in_order
 from gnomon.neighbors.ball_tree import BallTree
 from gnomon.neighbors.distances import Distance, power_sums
 from gnomon.neighbors.kernels import (
+    arrange_boxes,
     build_boxes,
     leaves_of,
     search_boxes,
@@ -121,7 +123,8 @@ class NeighborIndex:
         if algorithm == "auto":
             if not self.has_coordinates:
                 return "brute"
-            pays = self.stored.shape[1] > 0 and boxes_pay(*self.stored.shape)
+            columns = effective_columns(self.stored)
+            pays = self.stored.shape[1] > 0 and boxes_pay(self.n_rows, columns)
             return "kd_tree" if pays else "brute"
         if algorithm == "kd_tree" and not self.has_coordinates:
             raise DataError(
@@ -548,13 +551,24 @@ class Boxes:
             quarters = zip(range(3, 7), borders, borders[1:])
             for _ in in_order(lambda each: build_boxes(*tree, *each, n_inner), quarters, n_jobs):
                 pass
-        self.columns = np.ascontiguousarray(points.T)
+        self.blocks = np.empty(points.size)
+        self.lows, self.highs = np.empty((2, 2 * n_inner + 1, points.shape[1]))
+        arrange_boxes(points, self.blocks, self.lows, self.highs)
 
     def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbors:
         """Power sums and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
-        search_boxes(queries, self.columns, self.order, self.sides, self.edges, float(p), *found)
-        return found
+        if len(self.order) < WORTH_ORDER:
+            self._search(queries, p, found)
+            return found
+        by_leaf = np.argsort(self.leaves(queries), kind="stable")
+        self._search(queries[by_leaf], p, found)
+        back = np.empty_like(by_leaf)
+        back[by_leaf] = np.arange(len(by_leaf))
+        return Neighbors(found.distances[back], found.indices[back])
+
+    def _search(self, queries: np.ndarray, p: float, found: Neighbors) -> None:
+        search_boxes(queries, self.blocks, self.order, self.lows, self.highs, float(p), *found)
 
     def leaves(self, queries: np.ndarray) -> np.ndarray:
         """The leaf where the search of each query begins; those of near leaves are near."""

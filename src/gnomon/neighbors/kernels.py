@@ -300,102 +300,123 @@ def leaves_of(queries, sides, edges, leaves):
         leaves[i] = node
 
 
+@kernel("f8[:,:]", "out f8[:]", "out f8[:,:]", "out f8[:,:]")
+def arrange_boxes(points, blocks, lows, highs):
+    """Leaf by leaf the columns of its points, and the least and greatest values of every node.
+
+    points (n, d) in the order of `build_boxes`; blocks (n * d,): those of a leaf start..stop stand
+    at start * d, column after column, so that a search reads them in one go; lows and highs
+    (2 * n_inner + 1, d).
+    """
+    n, d = points.shape
+    n_inner = len(lows) // 2
+    nodes, starts, stops = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    nodes[0], starts[0], stops[0] = 0, 0, n
+    top = 1
+    while top > 0:
+        top -= 1
+        node, start, stop = nodes[top], starts[top], stops[top]
+        if node < n_inner:
+            middle = (start + stop) // 2
+            nodes[top], starts[top], stops[top] = 2 * node + 2, middle, stop
+            nodes[top + 1], starts[top + 1], stops[top + 1] = 2 * node + 1, start, middle
+            top += 2
+            continue
+        size = stop - start
+        for j in range(d):
+            low = high = points[start, j]
+            for t in range(size):
+                value = points[start + t, j]
+                blocks[start * d + j * size + t] = value
+                low = min(low, value)
+                high = max(high, value)
+            lows[node, j], highs[node, j] = low, high
+    for node in range(n_inner - 1, -1, -1):
+        for j in range(d):
+            lows[node, j] = min(lows[2 * node + 1, j], lows[2 * node + 2, j])
+            highs[node, j] = max(highs[2 * node + 1, j], highs[2 * node + 2, j])
+
+
 @lean_subkernel
-def leaf_power_sums(query, columns, start, size, p, sums):
-    """Power sums of a query to the points start, start + 1 ...; as `power_sum`, to the bit."""
+def leaf_power_sums(query, blocks, start, size, p, sums):
+    """Power sums of a query to the points of a leaf; as `power_sum`, to the bit."""
+    first = start * len(query)
     for t in range(size):
-        sums[t] = term(query[0] - columns[0, start + t], p)
+        sums[t] = term(query[0] - blocks[first + t], p)
     for j in range(1, len(query)):
         value = query[j]
+        first += size
         if p == 2.0:
             for t in range(size):
-                difference = value - columns[j, start + t]
+                difference = value - blocks[first + t]
                 sums[t] += difference * difference
         elif p == np.inf:
             for t in range(size):
-                sums[t] = max(sums[t], abs(value - columns[j, start + t]))
+                sums[t] = max(sums[t], abs(value - blocks[first + t]))
         else:
             for t in range(size):
-                sums[t] += term(value - columns[j, start + t], p)
+                sums[t] += term(value - blocks[first + t], p)
 
 
 @lean_subkernel
-def bound_beyond(gaps, side, gap, p):
-    """Least power sum to a box that lies `gap` away along a side and gaps[j] along the others.
+def least_power_sum(query, lows, highs, node, p):
+    """Least power sum to a point between the least and greatest values of a node.
 
-    Never above that of a point of the box as `power_sum` computes it: same terms, same order.
+    Never above that of one of its points as `power_sum` computes it: same terms, same order.
     """
     total = 0.0
-    if p == 2.0:
-        for j in range(len(gaps)):
-            each = gap if j == side else gaps[j]
-            total += each * each
-        return total
-    for j in range(len(gaps)):
-        value = term(gap if j == side else gaps[j], p)
-        if p == np.inf:
-            total = max(total, value)
+    for j in range(len(query)):
+        gap = max(max(lows[node, j] - query[j], query[j] - highs[node, j]), 0.0)
+        if p == 2.0:
+            total += gap * gap
+        elif p == np.inf:
+            total = max(total, gap)
         else:
-            total += value
+            total += term(gap, p)
     return total
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8",
-    "out f8[:,:]",
-    "out i8[:,:]",
-)
-def search_boxes(queries, columns, order, sides, edges, p, distances, numbers):
-    """The best of each query by descent into the nearer half first; see `build_boxes`.
+@kernel("f8[:,:]", "f8[:]", "i8[:]", "f8[:,:]", "f8[:,:]", "f8", "out f8[:,:]", "out i8[:,:]")
+def search_boxes(queries, blocks, order, lows, highs, p, distances, numbers):
+    """The best of each query by descent into the nearer half first; see `arrange_boxes`.
 
-    queries (n, d), columns (d, m) of points in tree order, so that those of a leaf are compared
-    side by side, order (m,), sides (n_nodes,), edges (n_nodes, 2), distances and numbers (n, k),
-    filled with infinity and a number beyond all. Of a half that is left for later is known how far
-    it lies along each column; what is farther than the worst of the best so far is not looked at.
+    queries (n, d), order (m,) the points' numbers, distances and numbers (n, k), filled with
+    infinity and a number beyond all. A node whose box is farther than the worst of the best so far
+    is not looked at.
     """
-    d, m = columns.shape
+    m, n_inner = len(order), len(lows) // 2
     nodes, starts, stops = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    bounds, gaps, here = np.empty(64), np.empty((64, d)), np.empty(d)
-    sums = np.empty(m // (len(sides) + 1) + 1)
+    bounds = np.empty(64)
+    sums = np.empty(m // (n_inner + 1) + 1)
     for i in range(len(queries)):
         query, best, which = queries[i], distances[i], numbers[i]
         nodes[0], starts[0], stops[0], bounds[0] = 0, 0, m, 0.0
-        gaps[0] = 0.0
         top = 1
         while top > 0:
             top -= 1
             if bounds[top] > best[0]:
                 continue
-            node, start, stop = nodes[top], starts[top], stops[top]
-            for j in range(d):
-                here[j] = gaps[top, j]
-            while node < len(sides):
-                side = sides[node]
+            node, start, stop, bound = nodes[top], starts[top], stops[top], bounds[top]
+            while node < n_inner and bound <= best[0]:
                 middle = (start + stop) // 2
-                over_lower = query[side] - edges[node, 0]
-                under_upper = edges[node, 1] - query[side]
-                lower_first = over_lower < under_upper
-                gap = under_upper if lower_first else over_lower
-                bound = bound_beyond(here, side, gap, p)
-                if bound <= best[0]:
+                lower = least_power_sum(query, lows, highs, 2 * node + 1, p)
+                upper = least_power_sum(query, lows, highs, 2 * node + 2, p)
+                lower_first = lower <= upper
+                bound = min(lower, upper)
+                beyond = max(lower, upper)
+                if beyond <= best[0]:
                     nodes[top] = 2 * node + (2 if lower_first else 1)
                     starts[top] = middle if lower_first else start
                     stops[top] = stop if lower_first else middle
-                    bounds[top] = bound
-                    for j in range(d):
-                        gaps[top, j] = here[j]
-                    gaps[top, side] = gap
+                    bounds[top] = beyond
                     top += 1
                 node = 2 * node + (1 if lower_first else 2)
                 start = start if lower_first else middle
                 stop = middle if lower_first else stop
+            if bound > best[0]:
+                continue
             size = stop - start
-            leaf_power_sums(query, columns, start, size, p, sums)
+            leaf_power_sums(query, blocks, start, size, p, sums)
             worst = best[0]
             for place in range(size):
                 if sums[place] > worst:
