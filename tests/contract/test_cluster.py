@@ -19,6 +19,7 @@ import gnomon
 from gnomon.bayes import GaussianNB
 from gnomon.cluster import KMeans
 from gnomon.distributed import ClusterError, VersionMismatch, connect, local, remote
+from gnomon.distributed.holding import _Place, _rows_of
 from gnomon.engine import sums
 from gnomon.engine.errors import DataError, MemoryLimitError
 from gnomon.engine.sums import ArraySource, add_up
@@ -28,7 +29,14 @@ from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.sample import Metropolis, Target, continued, sample_chains
 from gnomon.select import GridSearchCV
 from gnomon.table import scan
-from gnomon.trees import HistGradientBoostingClassifier, RandomForestClassifier
+from gnomon.trees import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    boosting_grower,
+    boosting_rounds,
+    boosting_workers,
+)
 from tests.contract.cases import assert_same_bits, each, fit, make, outputs, problem, summing
 
 pytestmark = pytest.mark.covers("cluster-dask")
@@ -196,12 +204,111 @@ def test_trees_grown_on_workers_have_the_bits_of_threads(cluster, rng):
     assert found.oob_score_ == expected.oob_score_
 
 
-def test_boosting_has_the_same_bits_with_workers(cluster, rng):
-    X = rng.normal(size=(300, 5))
-    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
-    model = partial(HistGradientBoostingClassifier, max_iter=5, random_state=0)
-    expected, found = model().fit(X, y), on(cluster, lambda: model().fit(X, y))
-    assert found.predict_proba(X).tobytes() == expected.predict_proba(X).tobytes()
+@pytest.fixture
+def boosting_on_workers(monkeypatch):
+    """Few rows are boosted on the workers, in blocks of 64; how many trees were begun there."""
+    monkeypatch.setattr(boosting_rounds, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(boosting_workers, "FEWEST_CELLS", 0)
+    grow = boosting_workers.ClusterWorkshop.grow_with
+    begun = []
+
+    def counted(self, *arguments):
+        begun.append(1)
+        return grow(self, *arguments)
+
+    monkeypatch.setattr(boosting_workers.ClusterWorkshop, "grow_with", counted)
+    return begun
+
+
+def boosting_problem(rng, n=500):
+    X = rng.normal(size=(n, 11))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 3] = rng.integers(0, 6, n)
+    return X, np.nan_to_num(X[:, 0] + X[:, 1] * X[:, 2]) + X[:, 3] % 2 + rng.normal(size=n)
+
+
+# each with the kind of its weights: none, whole numbers (repetitions) or any
+BOOSTED = {
+    "numbers": (HistGradientBoostingRegressor, {"categorical_features": [3]}, None),
+    "counts": (HistGradientBoostingRegressor, {"loss": "poisson", "early_stopping": True}, "whole"),
+    "shares": (HistGradientBoostingClassifier, {"class_weight": "balanced"}, "any"),
+    "classes": (HistGradientBoostingClassifier, {"max_features": 0.5}, None),
+    "few": (HistGradientBoostingRegressor, {"min_samples_leaf": 60}, "whole"),
+    "monotone": (
+        HistGradientBoostingRegressor,
+        {"monotonic_cst": [1] + 10 * [0], "max_depth": 3, "max_leaf_nodes": None},
+        "any",
+    ),
+}
+
+
+def boosted(case, rng):
+    """What fits one of the cases above, and gives all that was learned."""
+    cls, parameters, kind = BOOSTED[case]
+    X, y = boosting_problem(rng)
+    if case == "counts":
+        y = rng.poisson(np.exp(0.3 * y))
+    elif cls is HistGradientBoostingClassifier:
+        y = np.digitize(y, [-1, 1] if case == "classes" else [0])
+    weights = {
+        None: None,
+        "whole": rng.integers(0, 4, len(y)).astype(float),
+        "any": rng.random(len(y)),
+    }[kind]
+
+    def learned():
+        parts = {"max_iter": 3, "random_state": 0, "min_samples_leaf": 5} | parameters
+        model = cls(**parts).fit(X, y, sample_weight=weights)
+        fields = ("feature", "threshold", "value", "gain", "n_node_samples")
+        trees = [getattr(tree, name).tobytes() for tree in model.trees_ for name in fields]
+        return trees, list(model.history_), model.predict(X).tobytes()
+
+    return learned
+
+
+@pytest.mark.parametrize("case", ["numbers", "shares"])
+def test_boosting_on_workers_has_the_bits_of_threads(case, cluster, rng, boosting_on_workers):
+    learned = boosted(case, rng)
+    expected = learned()
+    assert not boosting_on_workers
+    assert on(cluster, learned) == expected
+    assert boosting_on_workers
+
+
+class Forgetful:
+    """A cluster of three parts in this process, of which one now and then loses what it kept."""
+
+    def __init__(self):
+        self.calls, self.source = 0, None
+
+    def block_totals(self, *arguments):
+        return None
+
+    in_order = look_through = block_totals
+
+    def on_parts(self, function, source, numbers=None):
+        if self.source is not source:
+            place = _Place(source.size, 1, source.n_rows)
+            self.source, spans = source, place.spans(3)
+            self.held = [_rows_of(source, start, stop, place) for _, _, start, stop in spans]
+        self.calls += 1
+        if self.calls % 5 == 0:
+            self.held[self.calls % 3].scratch.clear()
+        packed = remote.Packed.of(function)
+        numbers = range(3) if numbers is None else numbers
+        return [(number, packed.function()(self.held[number])) for number in numbers]
+
+
+@pytest.mark.parametrize("case", BOOSTED)
+@pytest.mark.parametrize("room", [2**28, 0])
+def test_boosting_goes_on_where_workers_lost_their_state(
+    case, room, rng, boosting_on_workers, monkeypatch
+):
+    monkeypatch.setattr(boosting_grower, "HISTOGRAM_ROOM", room)
+    learned = boosted(case, rng)
+    expected = learned()
+    assert on(Forgetful(), learned) == expected
+    assert boosting_on_workers
 
 
 def test_folds_on_workers_score_as_on_threads(cluster, numbers, tmp_path):

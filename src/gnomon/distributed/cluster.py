@@ -20,7 +20,7 @@ from typing import Any
 from gnomon.contract.intake.streams import Look
 from gnomon.distributed import remote
 from gnomon.distributed.errors import ClusterError, no_workers
-from gnomon.distributed.holding import Holder, Holding, Part, ScanTables
+from gnomon.distributed.holding import PARTS_PER_THREAD, Holder, Holding, Part, ScanTables
 from gnomon.distributed.remote import Computed, Packed, VersionMismatch, mismatch
 from gnomon.distributed.tasks import Task, Tasks
 from gnomon.engine.config import to_bytes
@@ -221,32 +221,53 @@ class Cluster:
     def _totals(
         self, holding: Holding, packed: Packed, together: int
     ) -> Iterator[tuple[int, Sums]]:
-        sent = self._broadcast(packed)
-        tasks = [
-            Task(
-                number,
-                partial(self._sum_part, part, home, sent, together),
-                f"part {number + 1} of {len(holding.parts)}",
-                part.n_bytes,
-            )
-            for number, (part, home) in enumerate(zip(holding.parts, holding.home))
-        ]
-        for number, totals in self._tasks.results(tasks, len(tasks)):
+        found = self._of_parts(holding, packed, remote.block_totals, (together,))
+        for number, totals in found:
             part = holding.parts[number]
             if len(totals) != part.n_blocks:
                 raise RuntimeError(f"{len(totals)} totals of {part.n_blocks} blocks")
             yield from enumerate(totals, part.first_block)
 
-    def _sum_part(
+    def on_parts(
+        self, function: Callable[[Any], Any], source: Source, numbers: list[int] | None = None
+    ) -> Iterable[tuple[int, Any]] | None:
+        """``function(held)`` of each part of the rows; see `gnomon.engine.sums.Cluster`."""
+        holding = self._held(source, 1, parts_per_thread=1)
+        if holding is None:
+            return None
+        return self._of_parts(holding, Packed.of(function), remote.on_part, (), numbers)
+
+    def _of_parts(
         self,
+        holding: Holding,
+        packed: Packed,
+        compute: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        numbers: list[int] | None = None,
+    ) -> Iterator[tuple[int, Any]]:
+        """``compute(packed, rows, *arguments)`` on the workers that hold the rows."""
+        sent = self._broadcast(packed)
+        tasks = [
+            Task(
+                number,
+                partial(self._with_rows, compute, holding.parts[number], sent, arguments),
+                f"part {number + 1} of {len(holding.parts)}",
+                holding.parts[number].n_bytes,
+            )
+            for number in (range(len(holding.parts)) if numbers is None else numbers)
+        ]
+        return self._tasks.results(tasks, len(tasks))
+
+    def _with_rows(
+        self,
+        compute: Callable[..., Any],
         part: Part,
-        home: str,
         sent: Callable[[], Any],
-        together: int,
+        arguments: tuple[Any, ...],
         avoid: tuple[str, ...],
     ) -> Any:
         rows = part.placed(avoid)
-        return self.client.submit(remote.block_totals, sent(), rows, together, pure=False)
+        return self.client.submit(compute, sent(), rows, *arguments, pure=False)
 
     def _broadcast(self, packed: Packed) -> Callable[[], Any]:
         """What gives the packed function to a task: itself, or where it is on all workers."""
@@ -261,12 +282,14 @@ class Cluster:
 
         return sent
 
-    def _held(self, source: Source, together: int) -> Holding | None:
+    def _held(
+        self, source: Source, together: int, parts_per_thread: int = PARTS_PER_THREAD
+    ) -> Holding | None:
         """The rows of a source on the workers, for as long as the source lives."""
         key = id(source)
         if key not in self._holdings:
             tables = self._tables.pop(id(getattr(source, "scan", None)), None)
-            self._holdings[key] = self._holder.hold(source, together, tables)
+            self._holdings[key] = self._holder.hold(source, together, tables, parts_per_thread)
             weakref.finalize(source, self._holdings.pop, key, None)
         return self._holdings[key]
 

@@ -120,14 +120,20 @@ class Holder:
         except (AttributeError, OSError) as error:  # the client has let go of its scheduler
             raise scheduler_gone(self.tasks.address) from error
 
-    def hold(self, source: Source, together: int, tables: ScanTables | None) -> Holding | None:
+    def hold(
+        self,
+        source: Source,
+        together: int,
+        tables: ScanTables | None,
+        parts_per_thread: int = PARTS_PER_THREAD,
+    ) -> Holding | None:
         """The rows of a source on the workers; None where they are one block."""
         size = getattr(source, "size", None) or rows_per_chunk(source.n_columns)
         place = _Place(size, together, source.n_rows)
         if place.n_blocks < 2:
             return None
         self._require_room(source)
-        n_parts = self._n_parts(_bytes_of(source))
+        n_parts = self._n_parts(_bytes_of(source), parts_per_thread)
         if isinstance(source, ArraySource):
             return self._of_array(source, place, n_parts)
         if isinstance(source, ScanSource) and tables is not None:
@@ -136,9 +142,9 @@ class Holder:
             return self._of_lazy(source, place, n_parts)
         return self._of_chunks(source, together, n_parts)
 
-    def _n_parts(self, n_bytes: int) -> int:
+    def _n_parts(self, n_bytes: int, parts_per_thread: int) -> int:
         threads = sum(self.workers().values()) or 1
-        rounds = max(PARTS_PER_THREAD, -(-n_bytes // (LARGEST_PART * threads)))
+        rounds = max(parts_per_thread, -(-n_bytes // (LARGEST_PART * threads)))
         return rounds * threads
 
     def _require_room(self, source: Source) -> None:

@@ -6,7 +6,7 @@ import pickle
 import platform
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +93,8 @@ class HeldRows:
         The number of the first chunk.
     start : int
         The position of the first row in the whole.
+    scratch : dict
+        What functions keep of these rows between calls; it is not sent with them.
     """
 
     rows: Any
@@ -101,9 +103,13 @@ class HeldRows:
     size: int
     first: int
     start: int
+    scratch: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.rows, self.y, self.weights = map(aligned, (self.rows, self.y, self.weights))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"scratch": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -148,6 +154,13 @@ def block_totals(packed: Packed, held: HeldRows | HeldChunks, together: int) -> 
     function = packed.function()
     with engine_thread(), one_blas_thread():
         return list(totals_of_blocks(map(function, held.chunks()), together))
+
+
+def on_part(packed: Packed, held: HeldRows | HeldChunks) -> Any:
+    """``function(held)``, as an engine thread computes it."""
+    function = packed.function()
+    with engine_thread(), one_blas_thread():
+        return function(held)
 
 
 class Computed(NamedTuple):

@@ -93,6 +93,14 @@ class Cluster(Protocol):
         """How many blocks of ``together`` chunks there are, and their (number, total) pairs in
         whatever order they are ready; None where the rows are too few to be sent away."""
 
+    def on_parts(
+        self, function: Callable[[Any], Any], source: Source, numbers: list[int] | None = None
+    ) -> Iterable[tuple[int, Any]] | None:
+        """``function(held)`` with the rows that each worker holds, some whole chunks: number of the
+        part and result, in whatever order they are ready. ``held.scratch`` is a dictionary for
+        what the function keeps, for as long as the rows stay there. Of some parts only, where
+        their numbers are given; None where the rows are too few to be sent away."""
+
     def in_order(
         self, function: Callable[[Any], Any], items: Iterable[Any]
     ) -> Iterable[Any] | None:

@@ -45,6 +45,7 @@ from gnomon.trees import losses
 from gnomon.trees.binning import Binner
 from gnomon.trees.boosting_grower import BoostingRules, PackedTable
 from gnomon.trees.boosting_rounds import NONE, Booster, Scored, Target, Tickets
+from gnomon.trees.boosting_workers import booster_on_workers
 from gnomon.trees.constraints import directions_of, interaction_sets
 from gnomon.trees.learner import GrowsTrees, columns_per_node, dense, normalized
 from gnomon.trees.tree import Forest, Tree
@@ -347,16 +348,11 @@ class Boosted(GrowsTrees):
             baseline = np.zeros_like(baseline)
         rng = np.random.default_rng(seed)
         draws = self.subsample < 1.0
-        booster = Booster(
-            part.table,
-            part.target,
-            loss,
-            baseline,
-            crew,
-            self._rules(data.n_columns),
-            float(self.learning_rate),
-            keep_losses=draws,
-        )
+        fixed = (*part, loss, baseline)
+        rules, rate = self._rules(data.n_columns), float(self.learning_rate)
+        booster = None if draws else booster_on_workers(*fixed, rules, rate)
+        if booster is None:
+            booster = Booster(*fixed, crew, rules, rate, keep_losses=draws)
         tickets = Tickets(part.table.codes.T, part.target) if draws else None
         watcher = None if watching is None else Scored(*watching, loss, baseline, crew)
         steps = self._course("round", n_rounds)

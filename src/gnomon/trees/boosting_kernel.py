@@ -1172,6 +1172,71 @@ def do_share(state, rules, work, task, worker, n_workers):
         fill_share(worker, n_workers, state, rules, work)
 
 
+@lean_subkernel
+def search_given(node, hists, state, rules, work):
+    """Keep the histograms of a node, added up elsewhere, and search them."""
+    slot = state.nodes[node, SLOT]
+    for group in range(hists.shape[0]):
+        if slot >= 0:
+            clear(state.hists[slot, group])
+            add(state.hists[slot, group], hists[group])
+        search_group(node, group, hists[group], hists[group], False, state, rules, work)
+
+
+@kernel(State, Rules, Workspace, "out i8[:,:,:]")
+def search_all_given(state, rules, work, given):
+    """Search the splits of all jobs in histograms that were added up elsewhere.
+
+    given (n, g, CELLS): job by job, of the node (with its counts after it, where they are wanted),
+    of the lesser child, or of both open children where the parent's were not kept.
+    """
+    nodes, lists = state.nodes, state.lists
+    place = 0
+    for job in range(lists[NUMBERS, N_JOBS]):
+        node, kind = lists[JOB_NODE, job], lists[JOB_KIND, job]
+        slot = nodes[node, SLOT]
+        if kind == ROOT:
+            search_given(node, given[place], state, rules, work)
+            place += 1
+        elif kind == RECOUNT:
+            hists = state.hists[slot] if slot >= 0 else given[place]
+            place += 1 if slot < 0 else 0
+            for group in range(hists.shape[0]):
+                search_group(
+                    node, group, hists[group], given[place, group], True, state, rules, work
+                )
+            place += 1
+        elif slot < 0:
+            for child in range(nodes[node, LEFT], nodes[node, LEFT] + 2):
+                if nodes[child, STATE] == OPEN:
+                    search_given(child, given[place], state, rules, work)
+                    place += 1
+        else:
+            lesser = lesser_child(node, nodes)
+            greater = 2 * nodes[node, LEFT] + 1 - lesser
+            if nodes[lesser, STATE] == OPEN:
+                search_given(lesser, given[place], state, rules, work)
+            for group in range(given.shape[1]):
+                rest = state.hists[slot, group]
+                subtract(rest, given[place, group])
+                search_group(greater, group, rest, rest, False, state, rules, work)
+            place += 1
+
+
+@kernel(State, Workspace)
+def part_blocks(state, work):
+    """Split the rows of all blocks; see `part_block`."""
+    part_share(0, 1, state, work)
+
+
+@kernel(State, Workspace, "i8[:,:]", "out i8[:,:,:]")
+def fill_wanted(state, work, wanted, hists):
+    """hists (n, g, CELLS) of some nodes; wanted (n, 2): node, and 1 to count rows instead."""
+    for i in range(wanted.shape[0]):
+        values = state.tally if wanted[i, 1] else state.packed
+        fill(wanted[i, 0], 0, state.words.shape[1], values, hists[i], state, work)
+
+
 @kernel(State, Rules, Workspace, "i8", "i8", "i8")
 def grow_alone(state, rules, work, count, total, key):
     """Grow a tree on one thread."""

@@ -164,10 +164,18 @@ class Scored:
     loss : Loss
     baseline : float64 array of shape (n_scores,)
     crew : Crew
+    rows_at_once : int, optional
+        Rows of the blocks whose losses are added up.
     """
 
     def __init__(
-        self, table: PackedTable, target: Target, loss: Loss, baseline: np.ndarray, crew: Crew
+        self,
+        table: PackedTable,
+        target: Target,
+        loss: Loss,
+        baseline: np.ndarray,
+        crew: Crew,
+        rows_at_once: int | None = None,
     ):
         self.table = table
         self.target = target
@@ -176,11 +184,12 @@ class Scored:
         self.scores = np.repeat(baseline[:, None], target.y.size, axis=1)
         self.weights = target.weights
         self.total_weight = math.fsum(self.weights)
+        self.rows_at_once = ROWS_AT_ONCE if rows_at_once is None else rows_at_once
 
     @property
     def _starts(self) -> range:
         """Where the blocks of rows start that are worked on at once."""
-        return range(0, self.target.y.size, ROWS_AT_ONCE)
+        return range(0, self.target.y.size, self.rows_at_once)
 
     def add(self, k: int, coded: CodedTree, rows: np.ndarray, crew: Crew) -> None:
         """Add a tree's values to the k-th score of some rows, which it was not grown on."""
@@ -188,12 +197,12 @@ class Scored:
         values = np.ascontiguousarray(tree.value[:, 0])
 
         def add_block(start: int) -> None:
-            some = rows[start : start + ROWS_AT_ONCE]
+            some = rows[start : start + self.rows_at_once]
             kernels.add_by_codes(
                 self.table.codes, some, tree.feature, tree.left, coded.masks, values, self.scores[k]
             )
 
-        crew.each(add_block, range(0, rows.size, ROWS_AT_ONCE))
+        crew.each(add_block, range(0, rows.size, self.rows_at_once))
 
     def add_round(self, round_: list[CodedTree]) -> None:
         """Add the trees of a round to the scores of all rows."""
@@ -205,7 +214,7 @@ class Scored:
         """The mean loss, by weight."""
 
         def measure(start: int) -> float:
-            block = slice(start, start + ROWS_AT_ONCE)
+            block = slice(start, start + self.rows_at_once)
             values = self.loss.values(self.target.y[block], self.scores[:, block])
             return float(values @ self.weights[block])
 
@@ -242,6 +251,8 @@ class Booster(Scored):
     learning_rate : float
     keep_losses : bool
         Keep the loss of each row, to compare rounds on rows that were not drawn.
+    rows_at_once : int, optional
+        Rows of the blocks whose losses are added up.
     """
 
     def __init__(
@@ -254,8 +265,9 @@ class Booster(Scored):
         rules: BoostingRules,
         learning_rate: float,
         keep_losses: bool = False,
+        rows_at_once: int | None = None,
     ):
-        super().__init__(table, target, loss, baseline, crew)
+        super().__init__(table, target, loss, baseline, crew, rows_at_once)
         self.rules = rules
         self.learning_rate = learning_rate
         n = target.y.size
@@ -277,12 +289,18 @@ class Booster(Scored):
 
     def derive(self) -> float:
         """Derivatives of the loss at the scores; returns the mean loss."""
+        self.loss.begin_round(self.target.y, self.scores, self.weights)
+        mean, sizes = added_blocks(self.derive_blocks(), self.total_weight)
+        self._sums[: len(sizes)] = sizes
+        return mean
+
+    def derive_blocks(self) -> list[tuple[float, np.ndarray]]:
+        """Derivatives at the scores; of each block of rows its loss and sizes of derivatives."""
         loss, target = self.loss, self.target
-        loss.begin_round(target.y, self.scores, self.weights)
         counts = target.counts
 
         def derive_block(start: int) -> tuple[float, np.ndarray]:
-            block = slice(start, start + ROWS_AT_ONCE)
+            block = slice(start, start + self.rows_at_once)
             gradients, hessians = self.gradients[:, block], self.hessians[:, block]
             losses = loss.derivatives(target.y[block], self.scores[:, block], gradients, hessians)
             if target.shares is not None:
@@ -300,15 +318,7 @@ class Booster(Scored):
             ]
             return float(losses @ self.weights[block]), np.array(sizes)
 
-        parts = self.crew.each(derive_block, self._starts)
-        mean = sum(part for part, _ in parts) / self.total_weight
-        self._sums[: len(parts[0][1])] = sum(sums for _, sums in parts)
-        if not (math.isfinite(mean) and np.isfinite(self._sums).all()):
-            raise ValueError(
-                "the loss has grown beyond all numbers; use a smaller learning_rate, or rescale "
-                "the target"
-            )
-        return mean
+        return self.crew.each(derive_block, self._starts)
 
     def round(self, drawn: np.ndarray, seeds: list[int]) -> list[CodedTree]:
         """Grow the trees of one round, one per score, and add them to the scores.
@@ -363,11 +373,7 @@ class Booster(Scored):
         leaves = self._leaves[place]
         if draw.taken is not None:
             leaves.fill(grown.tree.n_nodes)
-        crew.shares(
-            lambda worker, n_workers: kernels.tell_leaves(
-                grown.pieces, grown.index, worker, n_workers, leaves
-            )
-        )
+        self._tell_leaves(grown.pieces, grown.index, leaves, crew)
         values = self.learning_rate * self._values(grown, leaves, derivatives, crew)
         coded = CodedTree(dataclasses.replace(grown.tree, value=values[:, None]), grown.masks)
         self._add_leaves(leaves, np.append(values, 0.0), self.scores[k], crew)
@@ -381,7 +387,7 @@ class Booster(Scored):
         """scores += the value of each row's leaf."""
 
         def add_block(start: int) -> None:
-            block = slice(start, start + ROWS_AT_ONCE)
+            block = slice(start, start + self.rows_at_once)
             kernels.add_to_scores(leaves[block], values, scores[block])
 
         crew.each(add_block, self._starts)
@@ -391,7 +397,7 @@ class Booster(Scored):
         gradient_scale, hessian_scale, shift = derivatives.coarse_scales()
 
         def pack_block(start: int) -> int:
-            block = slice(start, start + ROWS_AT_ONCE)
+            block = slice(start, start + self.rows_at_once)
             return kernels.pack(
                 derivatives.gradients[block],
                 derivatives.hessians[block],
@@ -404,6 +410,13 @@ class Booster(Scored):
 
         return sum(crew.each(pack_block, self._starts))
 
+    @staticmethod
+    def _tell_leaves(pieces: np.ndarray, index: np.ndarray, leaves: np.ndarray, crew: Crew) -> None:
+        """The leaf of each row that the tree was grown on."""
+        crew.shares(
+            lambda worker, n_workers: kernels.tell_leaves(pieces, index, worker, n_workers, leaves)
+        )
+
     def _values(
         self, grown: GrownTree, leaves: np.ndarray, derivatives: Derivatives, crew: Crew
     ) -> np.ndarray:
@@ -413,9 +426,25 @@ class Booster(Scored):
         """
         tree = grown.tree
         scales = derivatives.fine_scales()
+        sums = self._sums_of_leaves(leaves, tree.n_nodes, derivatives, scales, crew)
+        values = values_of_nodes(tree, sums, scales, self.loss, self.rules.l2)
+        if self.loss.needs_rows:
+            values = self._values_from_rows(grown, values, derivatives.counts)
+        directions = self.table.columns[kernels.DIRECTION]
+        return in_direction(tree, values, directions) if directions.any() else values
+
+    @staticmethod
+    def _sums_of_leaves(
+        leaves: np.ndarray,
+        n_nodes: int,
+        derivatives: Derivatives,
+        scales: tuple[float, float],
+        crew: Crew,
+    ) -> np.ndarray:
+        """Both derivatives of the rows of each leaf as whole numbers (n_nodes, 2)."""
 
         def add_up(worker: int, n_workers: int) -> np.ndarray:
-            sums = np.zeros((tree.n_nodes + 1, 2), np.int64)
+            sums = np.zeros((n_nodes + 1, 2), np.int64)
             some = slice(*(leaves.size * part // n_workers for part in (worker, worker + 1)))
             kernels.add_up_leaves(
                 leaves[some],
@@ -427,16 +456,7 @@ class Booster(Scored):
             )
             return sums
 
-        sums = sum(crew.shares(add_up))[:-1]
-        is_leaf = tree.left == LEAF
-        for node in np.flatnonzero(~is_leaf)[::-1]:
-            sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
-        gradient, hessian = sums[:, 0] / scales[0], sums[:, 1] / scales[1]
-        values = self.loss.step(gradient, hessian, is_leaf, self.rules.l2)
-        if self.loss.needs_rows:
-            values = self._values_from_rows(grown, values, derivatives.counts)
-        directions = self.table.columns[kernels.DIRECTION]
-        return in_direction(tree, values, directions) if directions.any() else values
+        return sum(crew.shares(add_up))[:-1]
 
     def _values_from_rows(
         self, grown: GrownTree, values: np.ndarray, counts: np.ndarray
@@ -451,6 +471,30 @@ class Booster(Scored):
             below = [tree.left[node], tree.left[node] + 1]
             values[node] = np.average(values[below], weights=tree.n_node_samples[below])
         return values
+
+
+def added_blocks(
+    blocks: list[tuple[float, np.ndarray]], total_weight: float
+) -> tuple[float, np.ndarray]:
+    """The mean loss, and the sizes of the derivatives, from those of blocks in their order."""
+    mean = sum(part for part, _ in blocks) / total_weight
+    sizes = sum(sizes for _, sizes in blocks)
+    if not (math.isfinite(mean) and np.isfinite(sizes).all()):
+        raise ValueError(
+            "the loss has grown beyond all numbers; use a smaller learning_rate, or rescale "
+            "the target"
+        )
+    return mean, sizes
+
+
+def values_of_nodes(
+    tree: Tree, sums: np.ndarray, scales: tuple[float, float], loss: Loss, l2: float
+) -> np.ndarray:
+    """Values of all nodes from the sums of derivatives over leaves (n_nodes, 2), which change."""
+    is_leaf = tree.left == LEAF
+    for node in np.flatnonzero(~is_leaf)[::-1]:
+        sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
+    return loss.step(sums[:, 0] / scales[0], sums[:, 1] / scales[1], is_leaf, l2)
 
 
 class Draw(NamedTuple):
