@@ -111,13 +111,21 @@ def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, d, spread, rng):
     quick = fitted(rows, k, init=start, bounds="hamerly", max_iter=40, tol=0, weights=weights)
     assert np.array_equal(quick.labels_, plain.labels_)
     np.testing.assert_allclose(quick.history_.objective, plain.history_.objective, rtol=1e-10)
-    np.testing.assert_allclose(
-        quick.cluster_centers_, plain.cluster_centers_, rtol=1e-11, atol=1e-13
-    )
-    assert quick.inertia_ == pytest.approx(plain.inertia_, rel=1e-12)
+    assert np.array_equal(quick.cluster_centers_, plain.cluster_centers_)
+    assert quick.inertia_ == plain.inertia_
 
 
 @pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("bounds", BOUNDS[1:])
+def test_the_kept_start_does_not_depend_on_bounds(bounds, rng):
+    rows = rng.normal(size=(6000, 2)) + 9 * rng.integers(0, 3, size=(6000, 1))
+    options = {"init": "random", "n_init": 5, "tol": 0, "random_state": 0}
+    plain = KMeans(3, bounds="none", **options).fit(rows)
+    quick = KMeans(3, bounds=bounds, **options).fit(rows)
+    assert np.array_equal(quick.cluster_centers_, plain.cluster_centers_)
+    assert quick.inertia_ == plain.inertia_
+
+
 @pytest.mark.covers("kmeans")
 def test_bounds_are_chosen_by_shape_and_change_no_label(rng):
     model = KMeans(40, max_iter=5, tol=0, random_state=0)
@@ -147,13 +155,17 @@ def test_ties_go_to_the_first_of_the_nearest_centers(bounds, rng):
 @pytest.mark.parametrize("passes", [4, 7, 12])
 def test_a_run_cut_short_ends_where_the_whole_run_passes(passes, rng):
     rows = rng.normal(size=(8000, 4))
-    whole = fitted(rows, 6, init=rows[:6], max_iter=60, tol=0, keep_history="full")
-    cut = fitted(rows, 6, init=rows[:6], max_iter=passes, tol=0)
+    options = {"init": rows[:6], "tol": 0}
+    whole = fitted(rows, 6, max_iter=60, keep_history="full", **options)
+    plain = fitted(rows, 6, max_iter=60, keep_history="full", bounds="none", **options)
+    cut = fitted(rows, 6, max_iter=passes, **options)
     assert len(whole.history_) > passes
     assert cut.history_.objective == whole.history_.objective[:passes]
-    assert np.array_equal(
-        cut.cluster_centers_, whole.history_.states[passes - 1]["cluster_centers"]
+    passed, summed_anew = (
+        each.history_.states[passes - 1]["cluster_centers"] for each in (whole, plain)
     )
+    np.testing.assert_allclose(cut.cluster_centers_, passed, rtol=1e-12, atol=1e-14)
+    assert np.array_equal(cut.cluster_centers_, summed_anew)
     squared = ((rows[:, None] - cut.cluster_centers_) ** 2).sum(axis=2)
     assert np.array_equal(cut.labels_, squared.argmin(axis=1))
     assert cut.inertia_ == pytest.approx(squared.min(axis=1).sum(), rel=1e-12)

@@ -70,8 +70,11 @@ class HamerlyBounds:
         self.ledger = Ledger(n_rows > FEW_ROWS)
         self.ahead: list[Ahead] = []
 
-    def begin_pass(self, centers: Centers, exact: bool = False) -> None:
-        """Look at where the centres are now, and how far they have moved since the last pass."""
+    def begin_pass(self, centers: Centers, exact: bool = False, anew: bool = False) -> None:
+        """Look at where the centres are now, and how far they have moved since the last pass.
+
+        exact: the objective is summed from distances; anew: and all rows are added.
+        """
         before = centers.points if self.before is None else self.before
         self.passes += 1
         measured = len(before) <= FEW_CENTERS or self.passes.bit_count() == 1
@@ -86,6 +89,8 @@ class HamerlyBounds:
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
         if exact and self.mode == CHANGES:
             self.mode = ALL_DISTANCES
+        if anew and self.mode != ALL_ROWS:
+            self.mode = ALL_SUMS
         self.before = centers.points
 
     @property
@@ -264,7 +269,7 @@ class ElkanBounds:
         self.lower = np.zeros((n_rows, n_centers))
         self.before: np.ndarray | None = None
 
-    def begin_pass(self, centers: Centers, exact: bool = False) -> None:
+    def begin_pass(self, centers: Centers, exact: bool = False, anew: bool = False) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
         before = centers.points if self.before is None else self.before
         self.movement = movement(before, centers.points)

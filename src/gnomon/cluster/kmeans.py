@@ -35,7 +35,15 @@ from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
-from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
+from gnomon.engine.sums import (
+    ArraySource,
+    Chunk,
+    Source,
+    add_up,
+    chunks_per_block,
+    joined,
+    totals_of_blocks,
+)
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
@@ -46,6 +54,9 @@ DEAR_COLUMNS, MANY_CLUSTERS, MOST_BOUNDS = 500, 32, 2**25
 # Products of columns and centres that are worth a thread where bounds spare most of them, how much
 # more a pass costs where they do not, and what one of those takes.
 FEWEST_PRODUCTS, FEWEST_ROWS, HEAVIER, SECONDS_PER_PRODUCT = 2**22, 256, 4, 2e-10
+# Objectives that differ by a smaller share count as equal; rounding of sums that are kept from pass
+# to pass shows in the eleventh digit at most (`bounds.LEAST_SHARE`).
+SAME_END = 1e-9
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
 
@@ -106,10 +117,11 @@ class KMeans(CentrePredictor, SumLearner):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
-        Which bounds save distances; the result is the same, to the bit up to 5,000 rows and else to
-        rounding. "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto" is "none"
-        for rows that are streamed; in memory "elkan" for 32 clusters or more in 500 columns or
-        more, where a distance costs most (and its bounds no more than 256 MB), else "hamerly".
+        Which bounds save distances; the result is the same to the bit (``history_``, above 5,000
+        rows, to rounding). "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto"
+        is "none" for rows that are streamed; in memory "elkan" for 32 clusters or more in 500
+        columns or more, where a distance costs most (and its bounds no more than 256 MB), else
+        "hamerly".
     n_jobs : int or None, default=None
         Threads; None for one per processor. The result does not depend on it.
     keep_history : {"objective", "full"}, default="objective"
@@ -283,10 +295,13 @@ class KMeans(CentrePredictor, SumLearner):
             sums, following = next_pass(
                 state["bounds"], state["centers"], source, self.n_jobs, least
             )
+        return self._with_far_rows(sums, state["centers"], source)._replace(following=following)
+
+    def _with_far_rows(self, sums: ClusterSums, centers: Centers, source: Source) -> Total:
         n_empty = int(np.count_nonzero(sums.weight == 0))
         if n_empty == 0:
-            return Total(sums, np.empty((0, source.n_columns)), following)
-        return Total(sums, farthest_rows(source, state["centers"], n_empty, self.n_jobs))
+            return Total(sums, np.empty((0, source.n_columns)))
+        return Total(sums, farthest_rows(source, centers, n_empty, self.n_jobs))
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
         found = find_nearest(chunk.rows, state["centers"], Nearest.of(len(chunk.rows)))
@@ -299,7 +314,7 @@ class KMeans(CentrePredictor, SumLearner):
             following = Centers.at(moved_centers(centers, total), centers.shift)
         gap = following.points - centers.points
         movement = float(np.vdot(gap, gap))
-        state = state | {"centers": following}
+        state = state | {"centers": following, "before": centers}
         return Step(state, total.sums.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -309,11 +324,15 @@ class KMeans(CentrePredictor, SumLearner):
         return {"cluster_centers": state["centers"].points.copy()}
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
-        bounds, centers = state["bounds"], state["centers"]
+        bounds, source = state["bounds"], data.source
         if bounds is None:
-            labels, self.inertia_ = labeled(data.source, self._prepared(), self.n_jobs)
+            labels, self.inertia_ = labeled(source, self._prepared(), self.n_jobs)
         else:
-            sums = exact_pass(bounds, centers, data.source, self.n_jobs)
+            centers = state["centers"]
+            if source.n_rows > FEW_ROWS:
+                centers = self._moved_again(bounds, state["before"], source)
+                self._keep(self._attributes({"centers": centers}))
+            sums = closing_pass(bounds, centers, source, self.n_jobs)
             labels, self.inertia_ = bounds.labels, sums.objective
         if data.kept is None:
             self.labels_ = labels
@@ -325,6 +344,16 @@ class KMeans(CentrePredictor, SumLearner):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _moved_again(self, bounds, before: Centers, source: Source) -> Centers:
+        """The last centres as a pass without bounds sums them up, to the bit."""
+        sums = closing_pass(bounds, before, source, self.n_jobs)
+        total = self._with_far_rows(sums, before, source)
+        return Centers.at(moved_centers(before, total), before.shift)
+
+    def _better(self, one: History, other: History) -> bool:
+        # of starts that end alike the first is kept, whatever the rounding of their sums
+        return one[-1] < other[-1] - SAME_END * abs(other[-1])
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
@@ -393,6 +422,12 @@ def exact_pass(bounds, centers: Centers, source: Source, n_jobs: int | None) -> 
     return rest_of_pass(bounds, centers, spans, n_jobs, seconds)
 
 
+def closing_pass(bounds, centers: Centers, source: Source, n_jobs: int | None) -> ClusterSums:
+    """A pass by bounds that adds all rows in the chunks, and so to the bits, of one without."""
+    bounds.begin_pass(centers, anew=True)
+    return bounds.end_pass(centers, add_up(partial(bounds.sums, centers=centers), source, n_jobs))
+
+
 def rest_of_pass(bounds, centers: Centers, spans, n_jobs, seconds: float | None) -> ClusterSums:
     """The sums of all rows in a pass that has begun."""
     changes = add_up(partial(bounds.sums, centers=centers), spans, n_jobs, seconds)
@@ -414,12 +449,14 @@ def labeled(source: Source, centers: Centers, n_jobs: int | None) -> tuple[np.nd
     """The nearest centre of every row, and the objective."""
     labels = np.empty(source.n_rows, np.int32)
 
-    def label(chunk: Chunk) -> float:
+    def label(chunk: Chunk) -> tuple[float]:
         found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
         labels[chunk.start : chunk.stop] = found.labels
-        return float(chunk.weights @ found.squared)
+        return (cluster_sums(chunk, centers, found).objective,)
 
-    return labels, float(sum(in_order(label, source.chunks(), n_jobs, short=True)))
+    parts = in_order(label, source.chunks(), n_jobs, short=True)
+    [objective] = joined(totals_of_blocks(parts, chunks_per_block(source.n_columns)))
+    return labels, objective
 
 
 def farthest_rows(source: Source, centers: Centers, count: int, n_jobs: int | None) -> np.ndarray:
