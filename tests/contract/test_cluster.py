@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +15,7 @@ import warnings
 from functools import partial
 
 import cloudpickle
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,7 +42,17 @@ from gnomon.trees import (
     boosting_rounds,
     boosting_workers,
 )
-from tests.contract.cases import assert_same_bits, each, fit, make, outputs, problem, summing
+from gnomon.trees.random_forest import ManyTrees
+from tests.contract.cases import (
+    CLASSES,
+    assert_same_bits,
+    each,
+    fit,
+    make,
+    outputs,
+    problem,
+    summing,
+)
 
 pytestmark = pytest.mark.covers("cluster-dask")
 
@@ -106,10 +121,16 @@ def test_a_fit_on_workers_has_the_bits_of_threads(cls, cluster, rng, small_block
     same_on_cluster(cls, cluster, rng)
 
 
-@pytest.mark.slow
-@each("cls", summing())
-def test_every_sum_learner_has_the_same_bits_on_workers(cls, cluster, rng, small_blocks):
-    same_on_cluster(cls, cluster, rng)
+def test_k_means_of_many_rows_has_the_bits_of_threads_and_of_a_scan(cluster, rng):
+    """Above 5,000 rows threads keep sums from pass to pass, which no other place does."""
+    X = rng.normal(size=(40_000, 9)) + 4 * rng.integers(0, 3, size=(40_000, 1))
+    frame = pd.DataFrame(X, columns=list("abcdefghi"))
+    model = partial(KMeans, 7, random_state=0, max_iter=100)
+    expected = model().fit(X)
+    for found in (on(cluster, lambda: model().fit(X)), model().fit(scan(frame))):
+        assert found.cluster_centers_.tobytes() == expected.cluster_centers_.tobytes()
+        assert found.labels_.tobytes() == expected.labels_.tobytes()
+        assert found.inertia_ == expected.inertia_
 
 
 def frame_of(rng, n=900):
@@ -478,13 +499,118 @@ def test_a_killed_scheduler_is_told_with_what_to_do(by_value, numbers, small_blo
     cluster.close()
 
 
+@pytest.fixture(scope="module", params=[1, 2, 4])
+def workers(request, by_value):
+    with local(request.param, memory="1GB") as found:
+        yield found
+
+
+FORESTS = [cls for cls in CLASSES if issubclass(cls, ManyTrees)]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_one_two_and_four_workers_give_the_same_bits(numbers, small_blocks):
-    X, _ = numbers
-    expected = KMeans(3, random_state=0).fit(X)
-    for n in (1, 2, 4):
-        with local(n) as cluster:
-            found = on(cluster, lambda: KMeans(3, random_state=0).fit(X))
-        assert found.cluster_centers_.tobytes() == expected.cluster_centers_.tobytes()
-        assert found.labels_.tobytes() == expected.labels_.tobytes()
+@each("cls", summing() + FORESTS)
+def test_one_two_and_four_workers_give_the_bits_of_threads(cls, workers, rng, small_blocks):
+    same_on_cluster(cls, workers, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("case", BOOSTED)
+def test_one_two_and_four_workers_boost_to_the_bits_of_threads(
+    case, workers, rng, boosting_on_workers
+):
+    learned = boosted(case, rng)
+    expected = learned()
+    assert on(workers, learned) == expected
+    assert boosting_on_workers
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], check=True, capture_output=True, timeout=30)
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """A scheduler here and one worker in each of two network namespaces, joined by a bridge."""
+    if shutil.which("ip") is None:
+        pytest.skip("ip (package iproute2) is not installed")
+    mark = f"g{os.getpid() % 10_000}"
+    names = [f"{mark}a", f"{mark}b"]
+    with contextlib.ExitStack() as undo:
+
+        def made(*words, gone):
+            try:
+                ip(*words)
+            except (subprocess.CalledProcessError, OSError) as error:
+                told = getattr(error, "stderr", b"").decode().strip()
+                pytest.skip(f"this machine does not allow network namespaces: {told or error}")
+            undo.callback(subprocess.run, ["ip", *gone], check=False, capture_output=True)
+
+        made("link", "add", mark, "type", "bridge", gone=("link", "del", mark))
+        ip("addr", "add", "10.213.7.1/24", "dev", mark)
+        ip("link", "set", mark, "up")
+        for number, name in enumerate(names, 2):
+            made("netns", "add", name, gone=("netns", "del", name))
+            pair = (f"{name}0", f"{name}1")
+            made(
+                *f"link add {pair[0]} type veth peer name {pair[1]}".split(),
+                gone=("link", "del", pair[0]),
+            )
+            ip("link", "set", pair[0], "master", mark, "up")
+            ip("link", "set", pair[1], "netns", name)
+            for words in (
+                f"addr add 10.213.7.{number}/24 dev {pair[1]}",
+                f"link set {pair[1]} up",
+                "link set lo up",
+            ):
+                ip("-n", name, *words.split())
+
+        def started(*words):
+            process = subprocess.Popen(
+                [*words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path
+            )
+            undo.callback(process.wait, 30)
+            undo.callback(process.terminate)
+
+        dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+        file = tmp_path / "scheduler.json"
+        started(
+            *[*dask, "--host", "10.213.7.1", "--port", "0", "--no-dashboard"],
+            *["--scheduler-file", str(file)],
+        )
+        deadline = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        address = json.loads(file.read_text())["address"]
+        for number, name in enumerate(names, 2):
+            dask = [sys.executable, "-m", "distributed.cli.dask_worker", address]
+            started(
+                *["ip", "netns", "exec", name, *dask, "--host", f"10.213.7.{number}"],
+                *["--nthreads", "1", "--no-dashboard", "--memory-limit", "1GB"],
+            )
+        client = undo.enter_context(distributed.Client(address, set_as_default=False))
+        client.wait_for_workers(2, timeout=120)
+        yield connect(client)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_workers_on_two_hosts_give_the_bits_of_threads(
+    hosts, rng, by_value, small_blocks, boosting_on_workers, tmp_path
+):
+    found = {state.address.split("/")[2].split(":")[0] for state in hosts.workers()}
+    assert found == {"10.213.7.2", "10.213.7.3"}
+    for cls in (LinearRegression, KMeans, RandomForestClassifier):
+        same_on_cluster(cls, hosts, rng)
+    learned = boosted("numbers", rng)
+    expected = learned()
+    assert on(hosts, learned) == expected
+    frame_of(rng).to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+
+    def streamed():
+        return LinearRegression().fit(scan(tmp_path / "rows.parquet", rows_per_chunk=64), "outcome")
+
+    assert on(hosts, streamed).coef_.tobytes() == streamed().coef_.tobytes()
