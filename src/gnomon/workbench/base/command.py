@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -67,6 +68,11 @@ def on_workers(address: str | None, quiet: bool) -> Iterator[None]:
     from gnomon.workbench.workers.command import table_of
 
     with connect(address) as cluster, config(executor=cluster):
+        # Dask logs a traceback where its scheduler is gone; the job tells what to do
+        for name in [
+            each for each in logging.root.manager.loggerDict if each.startswith("distributed")
+        ]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         if not quiet:
             say(f"{len(cluster.workers())} workers of {cluster.address}")
         yield
