@@ -12,7 +12,7 @@ from gnomon.evaluate import area_under_roc
 from gnomon.evaluate.measures import Said
 from gnomon.evaluate.number_measures import root_of
 from gnomon.workbench.analysis.diagnosis import drawn
-from gnomon.workbench.learn.lead import paired_test, placements
+from gnomon.workbench.learn.lead import paired_test, placements, two_sided_p
 
 
 def test_rows_tested_once_are_compared_as_by_the_paired_t_test(rng):
@@ -88,3 +88,16 @@ def test_drawn_rows_keep_the_shares_of_the_classes(rng):
     assert len(np.unique(taken)) == len(taken) == 200
     assert (y[taken] == "rare").sum() == 2
     assert (drawn(y, 50, rng, is_class=True) < 10).sum() == 1
+
+
+def test_equal_losses_with_heavy_tails_rarely_differ(rng):
+    differences = rng.standard_t(3, size=(600, 40)) ** 2 - rng.standard_t(3, size=(600, 40)) ** 2
+    found = [two_sided_p(each, np.arange(40)) < 0.05 for each in differences]
+    assert np.mean(found) <= 0.08
+
+
+def test_rows_of_one_owner_count_as_one_in_the_two_sided_test(rng):
+    sums = rng.normal(size=(600, 8)) + 0.1 * rng.normal(size=(600, 8))
+    found = [two_sided_p(np.repeat(each, 5), np.repeat(np.arange(8), 5)) < 0.05 for each in sums]
+    assert np.mean(found) <= 0.08
+    assert two_sided_p(np.repeat(3.0, 8) + 0.1 * sums[0], np.arange(8)) < 0.001

@@ -194,6 +194,17 @@ def test_kappa(rng):
     assert 0.93 <= coverage(once, 0.7) <= 0.97
 
 
+@pytest.mark.covers("label-agreement")
+@pytest.mark.parametrize("kappa", [0.6, 0.9])
+def test_kappa_of_few_rows_with_a_rare_class(kappa, rng):
+    def drawn():
+        y, other = (rng.random((2, 40)) < 0.05).astype(int)
+        other = np.where(rng.random(40) < kappa, y, other)
+        return drawn() if y.sum() + other.sum() == 0 else cohen_kappa(y, other)
+
+    assert coverage(drawn, kappa, 600) >= 0.93
+
+
 @pytest.mark.covers("squared-error-measures", "absolute-error", "heldout-loss-error")
 @pytest.mark.parametrize(
     ("measure", "truth"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gnomon.contract.estimate import (
     Estimate,
@@ -25,6 +26,8 @@ from gnomon.evaluate.intake import (
     probability_block,
     two_classes,
 )
+
+FEW_DISAGREEMENTS = 10  # with more, intervals of kappa by the normal law hold 92 to 97% at 95%
 
 
 def accuracy(
@@ -318,7 +321,9 @@ def cohen_kappa(
     p_o is the share of rows on which the two agree, p_e the share expected of independent ones
     with the same shares of classes. The standard error is that of Fleiss, Cohen and Everitt
     (1969); the interval is symmetric in Fisher's z of the kappa of a table to which two rows,
-    spread over all pairs of classes, are added.
+    spread over all pairs of classes, are added. Where fewer than ten rows disagree, it ends no
+    earlier than the kappa of as few disagreements as their number allows: of 95% intervals of 20
+    rows and more with a class of 2 to 10% at least 92% hold.
 
     Parameters
     ----------
@@ -370,7 +375,27 @@ def cohen_kappa(
     )
     ends = np.tanh(np.arctanh(shrunk) + np.array([-1, 1]) * width / (1 - shrunk**2))
     low, high = min(float(ends[0]), kappa), max(float(ends[1]), kappa)
+    if n * (1 - observed) < FEW_DISAGREEMENTS:
+        high = max(high, _kappa_of_fewest_disagreements(joint * n, confidence_level))
     return Estimate(kappa, low, high, confidence_level, error, how)
+
+
+def _kappa_of_fewest_disagreements(counts: np.ndarray, confidence_level: float) -> float:
+    """Kappa where disagreements are as few as the Poisson law allows for those that are seen.
+
+    The others go to the rarer of their two classes. Where one or two rows of a rare class disagree,
+    intervals of the normal law end too low: with 40 rows, a class of 5% and a kappa of 0.9 they
+    hold 81% at 95%; these, which are wide, 99%.
+    """
+    off = counts - np.diag(np.diag(counts))
+    seen = float(off.sum())
+    kept = stats.chi2.ppf((1 - confidence_level) / 2, 2 * seen) / 2 / seen
+    totals = counts.sum(axis=0) + counts.sum(axis=1)
+    first, second = np.indices(counts.shape)
+    rarer = np.where(totals[first] <= totals[second], first, second)
+    moved = np.bincount(rarer.ravel(), (off * (1 - kept)).ravel(), minlength=len(counts))
+    fewest = off * kept + np.diag(np.diag(counts) + moved)
+    return _kappa(fewest / fewest.sum())
 
 
 def _kappa(joint: np.ndarray) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from gnomon.bayes import Kriging
-from gnomon.evaluate import corrected_t_test, mcnemar_test
+from gnomon.evaluate import cohen_kappa, corrected_t_test, mcnemar_test
 from gnomon.evaluate.number_measures import mean_absolute_error, mean_squared_error, r_squared
 from gnomon.linear import compare_groups
 from gnomon.trees import RandomForestRegressor
@@ -41,6 +41,28 @@ def measures(law: str, rng: np.random.Generator) -> Outcome:
         "mean_absolute_error": holds(mean_absolute_error(y, signal), MEAN_SIZES[law]),
         "r_squared": holds(r_squared(y, signal), 0.5),
     }
+
+
+RATERS = {
+    "20 rows, class of 10%": (20, 0.1, 0.6),
+    "40 rows, class of 5%": (40, 0.05, 0.6),
+    "40 rows, class of 5%, kappa 0.9": (40, 0.05, 0.9),
+    "80 rows, class of 2%": (80, 0.02, 0.6),
+    "80 rows, class of 5%, kappa 0.9": (80, 0.05, 0.9),
+    "160 rows, class of 5%, kappa 0.9": (160, 0.05, 0.9),
+    "40 rows, equal classes": (40, 0.5, 0.6),
+}
+
+
+@simulation("library", "cohen_kappa", laws=tuple(RATERS), quick=40)
+def raters(law: str, rng: np.random.Generator) -> Outcome:
+    """Two labellings that agree beyond chance in a known share of rows; both classes are there."""
+    n, share, kappa = RATERS[law]
+    y = other = np.zeros(n)
+    while y.sum() + other.sum() in (0, 2 * n):
+        y = rng.random(n) < share
+        other = np.where(rng.random(n) < kappa, y, rng.random(n) < share)
+    return {"cohen_kappa": holds(cohen_kappa(y, other), kappa)}
 
 
 @simulation("library", "corrected_t_test", "mcnemar_test", quick=10)

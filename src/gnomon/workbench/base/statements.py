@@ -117,6 +117,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *intervals(
         "library", "mean_squared_error", "r_squared", "mean_absolute_error", "Kriging.predict_std"
     ),
+    *intervals("library", "cohen_kappa"),
     *intervals("library", "RandomForestRegressor.predict_interval", at_least=0.93),
 )
 

@@ -12,7 +12,7 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.table import read
 from gnomon.workbench.base.runs import RunError, find_run, read_record, state_of
-from gnomon.workbench.learn.lead import paired_test
+from gnomon.workbench.learn.lead import two_sided_p
 
 SAME_ROWS = ("target", "random_state", "test_share", "groups", "time", "task")
 PREDICTIONS = "test_predictions.parquet"
@@ -124,11 +124,17 @@ def row_by_row(
     a, b = (record["results"]["test"]["value"] for _, record in (one, other))
     gap = None if a is None or b is None else a - b
     gains = losses[1] - losses[0]
+    owners = np.asarray(tables[0]["counts as"])
     how = f"paired t test of the losses of the same {len(gains):,} test rows"
-    if not gains.any():
-        return {"difference": gap, "p": 1.0, "how": how}
-    upper = paired_test(gains, np.asarray(tables[0]["counts as"]), None)[1]
-    return {"difference": gap, "p": float(min(2 * min(upper, 1 - upper), 1.0)), "how": how}
+    if (parts := len(np.unique(owners))) < len(gains):
+        how += f", each of {parts:,} {counted_as_one(one[1]['settings'])} counted as one"
+    p = two_sided_p(gains, owners) if gains.any() else 1.0
+    return {"difference": gap, "p": None if np.isnan(p) else p, "how": how}
+
+
+def counted_as_one(settings: dict[str, Any]) -> str:
+    """What rows that belong together share."""
+    return f"groups of {settings['groups']!r}" if settings.get("groups") else "stretches of time"
 
 
 def figure_by_figure(

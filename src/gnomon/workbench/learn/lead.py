@@ -194,6 +194,34 @@ def paired_test(
     return gain, float(stats.t.sf(t, max(fewest - 1, 1))), count
 
 
+def two_sided_p(gains: np.ndarray, owners: np.ndarray) -> float:
+    """Two-sided p of no difference: the larger of Student's t and of its correction for skewness.
+
+    Differences of equal models are symmetric, and the estimated skewness of a few heavy-tailed
+    ones is chance: with the correction alone 8 to 12% of 40 rows are beyond 5%, with Student's t
+    alone those of skewed differences.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n,)
+    owners : ndarray of shape (n,)
+        Values of one owner count as one.
+
+    Returns
+    -------
+    p : float
+        NaN for one owner.
+    """
+    gain, error, sums, count = paired_mean(gains, owners, None)
+    if count < 2:
+        return np.nan
+    if error == 0:
+        return min(2 * 0.5**count, 1.0) if gain else 1.0
+    t = gain / error
+    corrected = unskewed(t, float(stats.skew(sums)), count)
+    return float(2 * stats.t.sf(min(abs(t), abs(corrected)), count - 1))
+
+
 def paired_mean(
     gains: np.ndarray, owners: np.ndarray, strata: np.ndarray | None, *, summed: bool = False
 ) -> tuple[float, float, np.ndarray, int]:
