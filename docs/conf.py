@@ -46,10 +46,12 @@ html_static_path = ["static"]
 html_css_files = ["gnomon.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # pages cannot be read by a script of a page from file://
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -4,12 +4,15 @@ by pages that have a figure, so that a page stays small and nothing comes from o
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from plotly.offline import get_plotlyjs
 
-SCRIPTS = ("plotly.min.js", "figures.js")
+from gnomon.show.theme import THEMES
+
+SCRIPTS = ("plotly.min.js", "themes.js", "figures.js")
 DIGITS = 5  # significant digits of the numbers of a figure: more cannot be seen
 
 
@@ -32,10 +35,15 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def _copy_plotly(app: Any) -> None:
+def _write_scripts(app: Any) -> None:
+    """Plotly's script, and which light color is which dark one."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    light, dark = (asdict(THEMES[name]) for name in ("light", "dark"))
+    pairs = {light[part]: dark[part] for part in light}
+    content = f"window.gnomonDark = {json.dumps(pairs)};\n"
+    (folder / "themes.js").write_text(content, encoding="utf-8")
 
 
 def _load_scripts(app: Any, page: str, template: str, context: dict, doctree: Any) -> None:
@@ -45,6 +53,6 @@ def _load_scripts(app: Any, page: str, template: str, context: dict, doctree: An
 
 
 def setup(app: Any) -> dict[str, Any]:
-    app.connect("builder-inited", _copy_plotly)
+    app.connect("builder-inited", _write_scripts)
     app.connect("html-page-context", _load_scripts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

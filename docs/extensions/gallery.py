@@ -70,9 +70,19 @@ def write_gallery(app: Any) -> None:
         logger.info("no picture in the gallery of: %s", ", ".join(without))
     parts = [title("Gallery"), "Pictures of ``gnomon.show``, each with the code that draws it.\n"]
     for module in sorted(pages):
-        parts += [title(module.replace("_", " ").capitalize(), "-"), ".. toctree::", ""]
+        heading = module.replace("_", " ").capitalize()
+        parts += [title(heading, "-"), ".. list-table::", "   :class: gnomon-facts", ""]
+        for name in pages[module]:
+            parts += [f"   * - :doc:`{name} <{module}/{name}>`", f"     - {first_sentence(name)}"]
+        parts += ["", ".. toctree::", "   :hidden:", f"   :caption: {heading}", ""]
         parts += [*(f"   {module}/{name}" for name in pages[module]), ""]
     write(HERE / "gallery" / "index.rst", "\n".join(parts))
+
+
+def first_sentence(name: str) -> str:
+    """What a picture shows, in one line."""
+    text = inspect.getdoc(getattr(show, name)).split("\n\n")[0].replace("\n", " ")
+    return text.replace("|", r"\|")
 
 
 def page_of(name: str, picture: str) -> str:

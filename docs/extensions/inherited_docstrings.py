@@ -16,19 +16,31 @@ CODE = re.compile(r"(``.*?``|`[^`]*`_?|:\w+:`[^`]*`)")
 NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[\s,.;:)\]]|$)")
 STAR = re.compile(r"(?<=[ (])\*(?=\w+[,)])")
 NOTE = re.compile(r"\s?\[(\d+)\]_")
+FORMULA = re.compile(r"^(\s*)\.\. math::\s*(.*)$", re.MULTILINE)
 MATH = re.compile(r":math:`([^`]+)`")  # as code: a renderer would be loaded from outside
 BAR = re.compile(r"(?<!\\)\|")
 
 
 def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     text = LINK.sub(r"\1", "\n".join(line for line in lines if not GUIDE.match(line)))
-    text = MATH.sub(r"``\1``", text)
+    text = FORMULA.sub(as_code, MATH.sub(r"``\1``", text))
     text = NOTE.sub(lambda found: found[0] if f".. [{found[1]}]" in text else "", text)
-    escaped, in_example = [], False
+    escaped, in_example, block = [], False, -1
     for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent <= block:
+            block = -1
         in_example = bool(line.strip()) and (in_example or line.lstrip().startswith(">>>"))
-        escaped.append(line if in_example else _escaped(line))
+        escaped.append(line if in_example or block >= 0 else _escaped(line))
+        if line.lstrip().startswith(".. code-block::"):
+            block = indent
     lines[:] = escaped
+
+
+def as_code(formula: re.Match[str]) -> str:
+    """A displayed formula as a block of code: a renderer would be loaded from outside."""
+    indent, first = formula.groups()
+    return f"{indent}.. code-block:: text\n" + (f"\n{indent}    {first}" if first else "")
 
 
 def _escaped(line: str) -> str:

@@ -68,7 +68,12 @@ def title(text: str, line: str = "=") -> str:
 
 
 def picture_of(method: Method, folder: Path) -> str:
-    """The picture as HTML, kept until the method's module or this machinery changes."""
+    """The picture as HTML, kept until the method's module or this machinery changes.
+
+    A method whose optional library is not installed here has a page without a picture.
+    """
+    if method.requires and importlib.util.find_spec(method.requires.replace("-", "_")) is None:
+        return ""
     sources = (inspect.getfile(method.cls), __file__, inspect.getfile(picture))
     stamp = max(Path(each).stat().st_mtime for each in sources)
     kept = folder / f"{method.name}.html"
@@ -106,11 +111,12 @@ def method_page(method: Method, duels: list[dict], drawn: str) -> str:
     return "\n".join(parts)
 
 
-# methods that scikit-learn generates for metadata routing: the same for every estimator
+# of callbacks and metadata routing, which scikit-learn generates: the same for every estimator
 ROUTING = [
     *(f"set_{name}_request" for name in ("fit", "predict", "predict_proba", "score", "transform")),
     *(f"set_{name}_request" for name in ("partial_fit", "decision_function", "inverse_transform")),
     "get_metadata_routing",
+    "set_callbacks",
 ]
 
 
@@ -155,7 +161,9 @@ def methods_index(found: list[Method]) -> str:
             parts += [f"   * - :doc:`{each.name} <{each.package}/{each.name}>`"]
             parts += [f"     - :doc:`/reference/{each.package}`", f"     - {each.use}"]
         parts.append("")
-    parts += [".. toctree::", "   :hidden:", "   :glob:", "", "   */*", ""]
+    for package in sorted({each.package for each in found}):
+        parts += [".. toctree::", "   :hidden:", "   :glob:", f"   :caption: {package}", ""]
+        parts += [f"   {package}/*", ""]
     return "\n".join(parts)
 
 

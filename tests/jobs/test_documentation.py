@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import pydoc
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 
 from examples import notebooks
+from gnomon.show.theme import THEMES
 from gnomon.table import example
 from gnomon.workbench.cli import app
+from tests.jobs.browser import opened
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -33,13 +37,18 @@ def blocks(page: Path) -> list[str]:
     return [SECONDS.sub('budget="2s"', found) for found in BLOCK.findall(page.read_text("utf-8"))]
 
 
+def write_files_of_readme(folder: Path) -> None:
+    """The files that README names."""
+    customers = example("customers").to_pandas()
+    customers["revenue"] = customers["monthly_charge"] * customers["tenure_months"]
+    customers.to_csv(folder / "sales.csv", index=False)
+    customers.to_csv(folder / "ten_million_rows.csv", index=False)
+
+
 @pytest.fixture
 def folder_of_a_reader(tmp_path, monkeypatch):
     """A folder with the files that README names."""
-    customers = example("customers").to_pandas()
-    customers["revenue"] = customers["monthly_charge"] * customers["tenure_months"]
-    customers.to_csv(tmp_path / "sales.csv", index=False)
-    customers.to_csv(tmp_path / "ten_million_rows.csv", index=False)
+    write_files_of_readme(tmp_path)
     monkeypatch.chdir(tmp_path)
 
 
@@ -87,6 +96,28 @@ def test_the_cells_of_a_notebook_are_the_blocks_of_its_page(page):
 @pytest.mark.parametrize("page", notebooks.PAGES)
 def test_a_notebook_runs(page, tmp_path):
     notebooks.executed(page, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_the_site_is_built_without_a_warning_and_searched_from_files(tmp_path):
+    pytest.importorskip("pydata_sphinx_theme", reason="`make docs` installs what the site needs")
+    docs = ROOT / "docs"
+    built = docs / "build" / "html"  # kept there, so that only what is new is built
+    kept = ("-d", docs / "build" / "doctrees", docs, built)
+    sphinx = (sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", *kept)
+    subprocess.run(sphinx, check=True)
+    subprocess.run([sys.executable, docs / "check_links.py", built], check=True)
+    with opened(built / "index.html") as page:
+        page.send("Page.navigate", url=(built / "search.html").as_uri() + "?q=dendrogram")
+        page.wait_for("document.querySelectorAll('#search-results li a').length > 3")
+        page.go(built / "gallery" / "clusters" / "dendrogram.html")
+        page.wait_for("document.querySelector('.gnomon-figure .main-svg')")
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        background = "document.querySelector('.gnomon-figure').layout.paper_bgcolor"
+        page.wait_for(f"{background} === {THEMES['dark'].paper!r}")
+        assert page.errors == []
+        assert page.requests == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
