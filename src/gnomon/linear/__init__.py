@@ -27,6 +27,7 @@ from gnomon.linear.diagnostics import (
     trust_checks,
 )
 from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
+from gnomon.linear.evidence import ARDRegression, BayesianRidge
 from gnomon.linear.glm import GLM
 from gnomon.linear.inference import FitSummary, MeanPredictionResults, NoSummary, PredictionResults
 from gnomon.linear.least_squares import LinearRegression, Ridge
@@ -54,9 +55,11 @@ from gnomon.linear.wide import WideRegression, wide_regression
 __all__ = [
     "GLM",
     "MARS",
+    "ARDRegression",
     "AnovaTable",
     "BasisExpansion",
     "BayesianLocallyWeightedRegression",
+    "BayesianRidge",
     "BothResiduals",
     "BudgetRegression",
     "ChiSquareFit",

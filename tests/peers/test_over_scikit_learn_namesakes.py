@@ -1,0 +1,58 @@
+"""Classes that stand on scikit-learn's give its numbers, with weights, float32 and in mid-fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+
+from gnomon import linear
+
+
+def problem(rng, shape=(40, 5)):
+    X = rng.normal(size=shape)
+    return X, 2 * X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=shape[0])
+
+
+@pytest.mark.parametrize("name", ["BayesianRidge", "ARDRegression"])
+@pytest.mark.parametrize("shape", [(40, 5), (6, 9)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_estimated_penalties_are_those_of_scikit_learn(name, shape, dtype, rng):
+    X, y = (values.astype(dtype) for values in problem(rng, shape))
+    theirs = getattr(sklearn.linear_model, name)(compute_score=True).fit(X, y)
+    ours = getattr(linear, name)(compute_score=True).fit(X, y)
+    for attribute in ("coef_", "sigma_", "alpha_", "lambda_", "scores_", "intercept_"):
+        np.testing.assert_array_equal(getattr(ours, attribute), getattr(theirs, attribute))
+    assert ours.coef_.dtype == theirs.coef_.dtype
+    for found, expected in zip(ours.predict(X, True), theirs.predict(X, True)):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_bayesian_ridge_takes_weights_as_scikit_learn_does(rng):
+    X, y = problem(rng)
+    weights = rng.uniform(0.5, 3.0, size=40)
+    theirs = sklearn.linear_model.BayesianRidge().fit(X, y, sample_weight=weights)
+    ours = linear.BayesianRidge().fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+    assert ours.alpha_ == theirs.alpha_
+
+
+@pytest.mark.parametrize("name", ["BayesianRidge", "ARDRegression"])
+@pytest.mark.parametrize("shape", [(40, 5), (6, 9)])
+def test_states_of_estimated_penalties_are_those_of_fits_with_fewer_steps(name, shape, rng):
+    X, y = problem(rng, shape)
+    whole = getattr(linear, name)(keep_history="full").fit(X, y)
+    assert whole.n_iter_ == len(whole.history_) > 2
+    for steps in (1, 2, whole.n_iter_):
+        short = getattr(sklearn.linear_model, name)(max_iter=steps).fit(X, y)
+        state = whole.history_.states[steps - 1]
+        np.testing.assert_allclose(state["coef"], short.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(state["lambda"], short.lambda_, rtol=1e-9)
+
+
+def test_the_objective_of_bayesian_ridge_is_minus_the_score_of_scikit_learn(rng):
+    X, y = problem(rng)
+    theirs = sklearn.linear_model.BayesianRidge(compute_score=True).fit(X, y)
+    ours = linear.BayesianRidge().fit(X, y)
+    # the last score stands before the last update of the coefficients
+    np.testing.assert_allclose(-np.array(ours.history_.objective)[:-1], theirs.scores_[1:-1])
