@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn.decomposition
 import sklearn.linear_model
 
-from gnomon import linear
+from gnomon import linear, reduce
 
 
 def problem(rng, shape=(40, 5)):
@@ -56,3 +57,21 @@ def test_the_objective_of_bayesian_ridge_is_minus_the_score_of_scikit_learn(rng)
     ours = linear.BayesianRidge().fit(X, y)
     # the last score stands before the last update of the coefficients
     np.testing.assert_allclose(-np.array(ours.history_.objective)[:-1], theirs.scores_[1:-1])
+
+
+@pytest.mark.parametrize("svd_method", ["lapack", "randomized"])
+@pytest.mark.parametrize("rotation", [None, "varimax"])
+@pytest.mark.parametrize("shape", [(60, 6), (8, 12)])
+def test_factors_and_their_steps_are_those_of_scikit_learn(svd_method, rotation, shape, rng):
+    X = rng.normal(size=(shape[0], 2)) @ rng.normal(size=(2, shape[1]))
+    X = X + 0.5 * rng.normal(size=shape) + 3
+    options = {"n_components": 2, "svd_method": svd_method, "rotation": rotation}
+    theirs = sklearn.decomposition.FactorAnalysis(**options).fit(X)
+    ours = reduce.FactorAnalysis(**options, keep_history="full").fit(X)
+    for attribute in ("components_", "noise_variance_", "mean_", "loglike_", "n_iter_"):
+        np.testing.assert_array_equal(getattr(ours, attribute), getattr(theirs, attribute))
+    np.testing.assert_array_equal(ours.transform(X), theirs.transform(X))
+    np.testing.assert_array_equal(ours.score_samples(X), theirs.score_samples(X))
+    np.testing.assert_allclose(-np.array(ours.history_.objective), theirs.loglike_, rtol=1e-9)
+    noise = ours.history_.states[-1]["noise_variance"]
+    np.testing.assert_allclose(noise, theirs.noise_variance_, rtol=1e-7, atol=1e-10)

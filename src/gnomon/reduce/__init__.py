@@ -30,6 +30,7 @@ from gnomon.reduce.completion import (
     nonlinear_factorization,
 )
 from gnomon.reduce.components import ComponentChoice, choose_components
+from gnomon.reduce.factor_analysis import FactorAnalysis
 from gnomon.reduce.fast_ica import FastICA
 from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
 from gnomon.reduce.gaussian_projection import GaussianRandomProjection, SparseRandomProjection
@@ -128,6 +129,7 @@ __all__ = [
     "DirectionDiagnostics",
     "DistanceMap",
     "Distortion",
+    "FactorAnalysis",
     "FastICA",
     "FirstComponents",
     "FisherDiscriminant",
