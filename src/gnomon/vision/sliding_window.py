@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import SEED, HasMethods, above, between, pair, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import CLASSES, Array, Object
@@ -24,7 +24,7 @@ from gnomon.linear import LogisticRegression, Ridge
 from gnomon.vision.boxes import Detections, clip_boxes, decode_boxes, encode_boxes, iou
 from gnomon.vision.detector import LEAST_WINDOW, Detector, best_boxes, pyramid
 from gnomon.vision.hog import HOG
-from gnomon.vision.images import resize, windows
+from gnomon.vision.images import blank_images, resize, windows
 from gnomon.vision.scenes import Scene
 
 BACKGROUND = "background"
@@ -144,6 +144,15 @@ class SlidingWindowDetector(Detector):
 
     def _example_size(self) -> tuple[int, int]:
         return self._window()
+
+    def _check_loaded(self) -> None:
+        """Moves of a box are tried out here: no window of a blank image is moved."""
+        if vars(self).get("regressor_") is None:
+            return
+        features = self.transformer_.transform(blank_images(self._window()))
+        found = np.shape(self.regressor_.predict(features))
+        if found != (1, 4):
+            raise ModelFileError(f"regressor_ gives an array {found} for a window, not (1, 4)")
 
     def _fit(self, scenes: list[Scene]) -> None:
         rng, size = check_random_state(self.random_state), self._window()
