@@ -130,7 +130,10 @@ class FallsBack:
         names = inspect.signature(self._peer).parameters
         self.peer_ = self._peer(**{name: getattr(self, name) for name in names})
         with np.errstate(all="ignore"):
-            self.peer_.fit(rows, y)
+            try:
+                self.peer_.fit(rows, y)
+            except ValueError as error:
+                raise DataError(f"{error} ({self._chosen()})") from error
         if hasattr(self.peer_, "nbrs_"):
             self.peer_.nbrs_.__class__ = StoredNeighbors
         taken_in = {"n_features_in_"} if "encoder_" in vars(self) else set()
@@ -139,13 +142,20 @@ class FallsBack:
             if public and not hasattr(type(self), name):
                 setattr(self, name, value)
 
+    def _chosen(self) -> str:
+        """The parameters that are not at their defaults, for messages."""
+        given = self.get_params(deep=False)
+        usual = inspect.signature(type(self)).parameters
+        changed = [f"{k}={v!r}" for k, v in given.items() if v is not usual[k].default]
+        return ", ".join(changed) or "default parameters"
+
     def _each_block(self, function, X, **more):
         if "peer_" not in vars(self) or getattr(function, "__name__", "") != "_map":
             return super()._each_block(function, dense(X) if self._densifies else X, **more)
         if not hasattr(self.peer_, "transform"):
             raise DataError(
                 f"this {type(self).__name__} was computed by scikit-learn's class, which cannot "
-                "place new rows; use numeric rows and the default metric"
+                f"place new rows ({self._chosen()}); use numeric rows and the default metric"
             )
         if "encoder_" in vars(self):
             return self.peer_.transform(next(iter(intake.blocks_of(self, X))))
