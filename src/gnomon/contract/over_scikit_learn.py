@@ -543,7 +543,7 @@ def kind_of(X: Any, y: Any) -> str | None:
 
 
 def is_arrow(X: Any) -> bool:
-    return nw.dependencies.is_pyarrow_table(X)
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_pyarrow_table(X)
 
 
 def needs_encoder(X: Any) -> bool:
