@@ -493,7 +493,7 @@ class ClusterWorkshop(Workshop):
         return grown, ends
 
     def new_children(self) -> list[tuple[int, int]]:
-        """Nodes that got children since they were last told, each with its left child."""
+        """Nodes with children that workers do not know yet, each with its left child."""
         nodes = self._state.nodes
         expanded = (kernels.EXPANDED, kernels.COMMITTED)
         made = [
