@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import gnomon
+from gnomon.cluster import KMeans
+from gnomon.reduce import PCA
 from gnomon.table import Table, example
 from gnomon.workbench.web.brush import brush_sql
 from gnomon.workbench.web.views import KINDS, view
@@ -195,22 +197,45 @@ def test_a_model_answers_sweeps_explains_and_moves_its_threshold(tmp_path):
         assert page.errors == []
 
 
+def same_groups(one, other) -> bool:
+    """Whether two lists part the rows alike."""
+    pairs = set(zip(one, other, strict=True))
+    return len(pairs) == len(set(one)) == len(set(other))
+
+
 def test_a_fit_is_replayed_step_by_step(tmp_path):
     with served(tmp_path) as server, browsed(server, dark=True) as page:
         server.bench.session.open("example:iris")
         page.go(f"{server.root}/replay")
-        submit(page, "#replay", method="KMeans", settings="n_clusters=3, n_init=1")
+        page.evaluate("document.querySelector('[name=columns][value=species]').click()")
+        submit(page, "#replay", method="KMeans", settings="n_clusters=3")
         page.wait_for("document.getElementById('player')?.dataset.drawn", 90)
         page.evaluate("document.getElementById('forward').click()")
         page.wait_for("document.getElementById('player').dataset.at === '1'")
-        shown = "document.getElementById('figure').data.at(-2).x[0]"
+        shown = "document.getElementById('parameters').data.at(-2).x[0]"
         page.wait_for(f"{shown} === 1")
+        rows = example("iris").select(list(example("iris").columns[:4]))
+        model = KMeans(3, n_init=1, random_state=0, keep_history="full").fit(rows)
+        centers = "Array.from(document.getElementById('rows')._fullData[1].x)"
+        places = PCA().fit(rows)
+        expected = (
+            model.history_.states[1]["cluster_centers"] - places.mean_
+        ) @ places.components_.T
+        assert page.evaluate(centers) == pytest.approx(expected[:, 0], abs=1e-3)
         page.evaluate(
             "(s => { s.value = s.max; s.dispatchEvent(new Event('input')) })"
             "(document.getElementById('step'))"
         )
         steps = page.evaluate("Number(document.getElementById('step').max)")
         page.wait_for(f"{shown} === {steps}")
+        groups = page.evaluate("document.getElementById('rows').data[0].marker.color")
+        assert same_groups(groups, model.predict(rows)), "the colors are the groups of the fit"
+
+        # played to the end again
+        page.evaluate("document.getElementById('play').click()")
+        page.wait_for(
+            f"document.getElementById('play').innerText === 'Play' && {shown} === {steps}"
+        )
         lines = text_of(page, "#script")
         assert "keep_history='full'" in lines
         assert page.errors == []

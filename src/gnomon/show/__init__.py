@@ -159,7 +159,7 @@ _PICTURES = {
     ],
     "regions": ["decision_regions"],
     "regularizers": ["regularizer_comparison"],
-    "replays": ["replay"],
+    "replays": ["replay", "replay_rows"],
     "resampling": [
         "complexity",
         "cv_curve",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from plotly.subplots import make_subplots
 from gnomon.show.theme import color, dress, look
 
 MOST_PATHS = 12
+MOST_GROUPS = 24  # more colors and large centers cannot be told apart
 
 
 def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") -> go.Figure:
@@ -77,8 +79,116 @@ def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") ->
     return figure.update_layout(
         showlegend=False,
         margin={"l": 70, "r": 30, "t": 110, "b": 120},
-        sliders=[slider(len(paths), theme)],
+        sliders=[slider(range(len(paths)), theme)],
     )
+
+
+def replay_rows(steps: Any, rows: Any, *, theme: str = "light") -> go.Figure:
+    """Rows during a fit: their places or groups and the centers after each step, with a slider.
+
+    A cross is a row whose predicted class is wrong. No error bars: the steps of one fit are what
+    they are; other starts give other steps.
+
+    Parameters
+    ----------
+    steps : Replay
+        Of `gnomon.workbench.workflows.replay`.
+    rows : RowsOverSteps
+        Of `gnomon.workbench.workflows.WatchRows.over`.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.cluster import KMeans
+    >>> from gnomon.table import example
+    >>> from gnomon.workbench.workflows import WatchRows, replay
+    >>> table = example("iris").select(["petal_length", "petal_width"])
+    >>> watch = WatchRows(table)
+    >>> model = KMeans(3, n_init=1, random_state=1, keep_history="full").set_callbacks(watch)
+    >>> steps = replay(model.fit(table))
+    >>> figure = replay_rows(steps, watch.over(steps))
+    >>> len(figure.frames) == len(steps)
+    True
+    """
+    known = known_answers(rows)
+    frames = [drawn_rows(rows, k, known, theme) for k in range(len(rows.numbers))]
+    figure = go.Figure(frames[0])
+    figure.frames = [
+        go.Frame(name=str(number), data=traces)
+        for number, traces in zip(rows.numbers, frames, strict=True)
+    ]
+    for axis, title, ends in zip("xy", rows.axes, spans(rows), strict=True):
+        figure.update_layout({f"{axis}axis": {"title": title, "range": ends}})
+    note = f"{len(steps.objective)} steps, {steps.stopped}; {len(rows.rows):,} rows are shown"
+    if len(rows.numbers) < len(steps.objective):
+        note += f", after {len(rows.numbers)} of the steps"
+    title = f"{steps.method} on the rows, step by step"
+    dress(figure, title, theme, note=note, width=820, height=600)
+    return figure.update_layout(
+        showlegend=False,
+        margin={"l": 70, "r": 30, "t": 110, "b": 120},
+        sliders=[slider(rows.numbers, theme)],
+    )
+
+
+def known_answers(rows: Any) -> list[Any]:
+    """Groups or classes in the order of their colors."""
+    if rows.answers is None:
+        return [] if rows.truth is None else sorted(set(rows.truth.tolist()), key=str)
+    return sorted({each for step in rows.answers for each in step.tolist()}, key=str)
+
+
+def drawn_rows(rows: Any, k: int, known: list[Any], theme: str) -> list[go.Scatter]:
+    """The traces of one step: rows, and centers with the lines between neighbours."""
+    places = np.round(rows.places[k], 4)
+    answers = rows.truth if rows.answers is None else rows.answers[k]
+    marker: dict[str, Any] = {"size": 7, "opacity": 0.75, "color": color(0)}
+    text = [f"row {row + 1}" for row in rows.rows]
+    if answers is not None and len(known) <= MOST_GROUPS:
+        at = {each: color(i) for i, each in enumerate(known)}
+        marker["color"] = [at[each] for each in answers.tolist()]
+        text = [f"{word}: {each}" for word, each in zip(text, answers.tolist(), strict=True)]
+        if rows.answers is not None and rows.truth is not None:
+            marker["symbol"] = np.where(answers == rows.truth, "circle", "x").tolist()
+    found = [go.Scatter(x=places[:, 0], y=places[:, 1], text=text, mode="markers", marker=marker)]
+    if rows.centers is not None:
+        found += drawn_centers(np.round(rows.centers[k], 4), rows.edges, theme)
+    for trace in found:
+        trace.update(hoverinfo="text")
+    return found
+
+
+def drawn_centers(places: np.ndarray, edges: np.ndarray | None, theme: str) -> list[go.Scatter]:
+    """Centers as diamonds, and lines between those that are neighbours on a grid."""
+    ink = look(theme).ink
+    marker = {
+        "symbol": "diamond",
+        "size": 12 if len(places) <= MOST_GROUPS else 6,
+        "color": ink,
+        "line": {"color": look(theme).paper, "width": 1},
+    }
+    text = [f"center {number}" for number in range(len(places))]
+    centers = go.Scatter(x=places[:, 0], y=places[:, 1], text=text, mode="markers", marker=marker)
+    if edges is None:
+        return [centers]
+    ends = np.full((len(edges), 3, 2), np.nan)  # a gap after each line
+    ends[:, :2] = places[edges]
+    x, y = ends.reshape(-1, 2).T
+    return [go.Scatter(x=x, y=y, mode="lines", line={"color": ink, "width": 1}), centers]
+
+
+def spans(rows: Any) -> list[list[float]]:
+    """The range of each axis that holds all steps, so that the picture does not jump."""
+    every = np.concatenate([*rows.places[:1], *rows.places[-1:], *(rows.centers or [])])
+    if rows.places[0] is not rows.places[-1]:
+        every = np.concatenate([every, *rows.places])
+    low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
+    edge = np.where(high > low, 0.06 * (high - low), 1.0)
+    return np.stack([low - edge, high + edge], axis=1).tolist()
 
 
 def moving(states: list[dict[str, Any]]) -> str:
@@ -88,13 +198,13 @@ def moving(states: list[dict[str, Any]]) -> str:
     return next((n for n in names if not np.array_equal(first[n], last[n])), names[0])
 
 
-def slider(n_steps: int, theme: str) -> dict[str, Any]:
+def slider(numbers: Sequence[int], theme: str) -> dict[str, Any]:
     """A slider that shows one frame per step."""
     at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}}
     return {
         "steps": [
             {"method": "animate", "label": str(step), "args": [[str(step)], at_once]}
-            for step in range(n_steps)
+            for step in numbers
         ],
         "currentvalue": {"prefix": "step "},
         "pad": {"t": 50},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gnomon.table import Kind, Table
 from gnomon.workbench.web.code import Code
 
 MAPPED, GROUPED, LEARNT = "reduce", "group", ("classify", "regress")
-MOST_STEPS = 300  # of a replay: more make a figure that browsers draw slowly
+MOST_STEPS = 3000  # of a replay: more make a figure that browsers draw slowly
 
 
 def method_of(name: str) -> Method:
@@ -110,26 +111,48 @@ def _made(method: Method, settings: dict[str, Any]) -> tuple[str, tuple[str, ...
 def replayed(
     table: Table, method: str, settings: dict[str, Any], columns: list[str], target: str | None
 ) -> dict[str, Any]:
-    """The steps of a fit as figures of both themes, with their number and why it ended."""
+    """The steps of a fit as figures of both themes, with their numbers and why it ended."""
     from gnomon.show import replay as drawn
-    from gnomon.workbench.workflows import replay
+    from gnomon.show import replay_rows
+    from gnomon.workbench.workflows import WatchRows, replay
 
     found = method_of(method)
-    estimator = found.cls(**settled(found, settings), keep_history="full")
-    given = table.select(columns) if target is None else table.select([*columns, target])
+    estimator = found.cls(**one_start(found, settings), keep_history="full")
+    rows = table.select(columns)
+    watch = WatchRows(rows, None if target is None else table.column(target).to_pylist())
+    estimator.set_callbacks(watch)
+    given = rows if target is None else table.select([*columns, target])
     steps = replay(estimator.fit(given) if target is None else estimator.fit(given, target))
     if len(steps) > MOST_STEPS:
         raise DataError(
             f"the fit took {len(steps):,} steps, and {MOST_STEPS} can be shown: set max_iter lower"
         )
+    figures = {"parameters": partial(drawn, steps)}
+    numbers, without = list(range(len(steps))), ""
+    try:
+        moved = watch.over(steps)
+    except DataError as error:
+        without = str(error)
+    else:
+        numbers = moved.numbers
+        figures["rows"] = partial(replay_rows, steps, moved)
     return {
         "steps": len(steps),
+        "numbers": numbers,
         "stopped": steps.stopped,
         "method": method,
+        "without_rows": without,
         "figures": {
-            theme: json.loads(drawn(steps, theme=theme).to_json()) for theme in ("light", "dark")
+            name: {theme: json.loads(draw(theme=theme).to_json()) for theme in ("light", "dark")}
+            for name, draw in figures.items()
         },
     }
+
+
+def one_start(method: Method, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a fit that is replayed: a seed, and a single start unless more are requested."""
+    single = {"n_init": 1} if "n_init" in parameters_of(method) else {}
+    return single | settled(method, settings)
 
 
 def replay_code(
@@ -137,11 +160,20 @@ def replay_code(
 ) -> Code:
     """The lines of `replayed`."""
     found = method_of(method)
-    full = settled(found, settings) | {"keep_history": "full"}
+    full = one_start(found, settings) | {"keep_history": "full"}
     estimator, imports = _made(found, full)
-    given = f"table.select({(columns if target is None else [*columns, target])!r})"
-    fitted = given if target is None else f"{given}, {target!r}"
+    rows = f"table.select({columns!r})"
+    given = f"table.select({[*columns, target]!r}), {target!r}" if target else rows
+    truth = f", table.column({target!r}).to_pylist()" if target else ""
     return Code(
-        (f"steps = replay({estimator}.fit({fitted}))", "figure = show.replay(steps)"),
-        ("from gnomon import show", "from gnomon.workbench.workflows import replay", *imports),
+        (
+            f"watch = WatchRows({rows}{truth})",
+            f"steps = replay({estimator}.set_callbacks(watch).fit({given}))",
+            "figure = show.replay(steps)  # and show.replay_rows(steps, watch.over(steps))",
+        ),
+        (
+            "from gnomon import show",
+            "from gnomon.workbench.workflows import WatchRows, replay",
+            *imports,
+        ),
     )

@@ -23,6 +23,7 @@ _HOMES = {
     "read_curves": "curve_reading",
     "repair_regression": "repair",
     "replay": "fit_replay",
+    "WatchRows": "rows_over_steps",
     "signal_recipe": "signals",
     "three_way_check": "sampling_practice",
     "tune_boosting": "single_method",

@@ -66,22 +66,23 @@ def shown_replay(bench: Workbench, asked: Asked) -> Response:
     found = read_json(place(bench, asked.path["name"]))
     if found is None:
         raise NotFound(f"there is no replay {asked.path['name']!r}")
-    return bench.page(
-        "player.html", here="replay", name=asked.path["name"], shown=found, steps=found["steps"]
-    )
+    return bench.page("player.html", here="replay", name=asked.path["name"], shown=found)
 
 
 def replay_figure(bench: Workbench, asked: Asked) -> Response:
-    """The figure of a replay, with a frame per step."""
+    """A figure of a replay, with a frame per step."""
     found = read_json(place(bench, asked.path["name"]))
     if found is None:
         raise NotFound(f"there is no replay {asked.path['name']!r}")
-    return data(found["figures"]["dark" if asked.get("theme") == "dark" else "light"])
+    figures = found["figures"].get(asked.path["figure"])
+    if figures is None:
+        raise NotFound(f"a replay has no figure {asked.path['figure']!r}")
+    return data(figures["dark" if asked.get("theme") == "dark" else "light"])
 
 
 ROUTES = [
     ("/replay", replay_page, "GET"),
     ("/replay", begin_replay, "POST"),
     ("/replay/{name}", shown_replay, "GET"),
-    ("/replay/{name}/figure", replay_figure, "GET"),
+    ("/replay/{name}/{figure}", replay_figure, "GET"),
 ]

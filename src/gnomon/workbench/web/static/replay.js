@@ -4,23 +4,28 @@
   const player = document.getElementById("player");
   const slider = document.getElementById("step");
   const play = document.getElementById("play");
-  const last = Number(player.dataset.steps) - 1;
+  const places = [...document.querySelectorAll("[data-figure]")];
+  const numbers = player.dataset.numbers.split(",");
+  const last = numbers.length - 1;
   const options = { displaylogo: false, responsive: true, displayModeBar: false };
+  const at_once = { mode: "immediate", frame: { duration: 0, redraw: true }, transition: { duration: 0 } };
   let timer = null;
 
   async function draw() {
-    const figure = await (await fetch(`${player.dataset.figure}?theme=${root.dataset.theme}`)).json();
-    const layout = { ...figure.layout, sliders: [], updatemenus: [], title: undefined, width: undefined, height: 440, margin: { ...figure.layout.margin, t: 40, b: 60 }, autosize: true };
-    await Plotly.newPlot("figure", { data: figure.data, layout, frames: figure.frames, config: options });
-    player.dataset.drawn = "yes";
+    await Promise.all(places.map(async (place) => {
+      const figure = await (await fetch(`${player.dataset.place}${place.dataset.figure}?theme=${root.dataset.theme}`)).json();
+      const layout = { ...figure.layout, sliders: [], updatemenus: [], title: undefined, width: undefined, height: place.id === "rows" ? 480 : 400, margin: { ...figure.layout.margin, t: 40, b: 60 }, autosize: true };
+      await Plotly.newPlot(place, { data: figure.data, layout, frames: figure.frames, config: options });
+    }));
     await show(Number(slider.value));
+    player.dataset.drawn = "yes";
   }
   async function show(step) {
     const at = Math.min(Math.max(step, 0), last);
     slider.value = at;
-    document.getElementById("step-shown").textContent = `step ${at} of ${last}`;
-    player.dataset.at = at;
-    await Plotly.animate("figure", [String(at)], { mode: "immediate", frame: { duration: 0, redraw: true }, transition: { duration: 0 } });
+    document.getElementById("step-shown").textContent = `step ${numbers[at]} of ${player.dataset.last}`;
+    player.dataset.at = numbers[at];
+    await Promise.all(places.map((place) => Plotly.animate(place, [numbers[at]], at_once)));
   }
   function stop() {
     clearInterval(timer);
