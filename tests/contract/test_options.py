@@ -141,6 +141,8 @@ NEEDS = {
     ("param", "all"): Needs(parameters={"mode": "k_best"}),
     ("min_resources", "exhaust"): Needs(parameters={"n_candidates": 2}),
     ("passthrough", True): Needs(parameters={"final_estimator": combiner}),
+    ("beta_loss", "kullback-leibler"): Needs(parameters={"solver": "mu"}),
+    ("beta_loss", "itakura-saito"): Needs(rows=counts, parameters={"solver": "mu"}),
 }
 for family in ("gamma", "inverse gaussian", "negative binomial", "poisson", "tweedie"):
     NEEDS["family", family] = Needs(rows=counts, target=counts)
@@ -173,10 +175,12 @@ WRONG_WEIGHTS = {
     ("BaggingRegressor", "oob_score", True),
     ("KBinsDiscretizer", "strategy", "kmeans"),
 }
-# Functions and fitted members are given by the caller, and no model file holds a function.
+# Functions, fitted members and the first factors of NMF are given by the caller, and no model file
+# holds a function.
 SCORERS = set(get_scorer_names())  # one table of names for all who judge: one of them is tried
 UNFITTED = ("refit", False)  # a search that fits nothing in the end predicts nothing
 OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit"), ("prefit", True)}
+OF_CALLABLES |= {("init", "custom")}
 
 
 def options_of(cls: type) -> list[tuple[str, object]]:

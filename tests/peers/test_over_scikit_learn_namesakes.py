@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.decomposition
 import sklearn.linear_model
 
@@ -75,3 +76,38 @@ def test_factors_and_their_steps_are_those_of_scikit_learn(svd_method, rotation,
     np.testing.assert_allclose(-np.array(ours.history_.objective), theirs.loglike_, rtol=1e-9)
     noise = ours.history_.states[-1]["noise_variance"]
     np.testing.assert_allclose(noise, theirs.noise_variance_, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha_W": 0.01, "l1_ratio": 0.5, "shuffle": True},
+        {"solver": "mu", "beta_loss": "kullback-leibler", "init": "nndsvda"},
+        {"solver": "mu", "init": "random"},
+    ],
+)
+def test_non_negative_factors_and_their_steps_are_those_of_scikit_learn(options, dtype, rng):
+    X = (rng.random((30, 3)) @ rng.random((3, 8)) + 0.1 * rng.random((30, 8))).astype(dtype)
+    options = {"n_components": 3, "random_state": 0, "max_iter": 60, "tol": 1e-3, **options}
+    for rows in (X, sp.csr_array(X)):
+        theirs = sklearn.decomposition.NMF(**options)
+        ours = reduce.NMF(**options, keep_history="full")
+        np.testing.assert_array_equal(ours.fit_transform(rows), theirs.fit_transform(rows))
+        np.testing.assert_array_equal(ours.components_, theirs.components_)
+        np.testing.assert_array_equal(ours.transform(rows), theirs.transform(rows))
+        assert ours.components_.dtype == dtype
+        assert ours.n_iter_ == len(ours.history_) == theirs.n_iter_
+        np.testing.assert_allclose(ours.history_.states[-1]["H"], theirs.components_, atol=1e-6)
+        assert ours.history_.objective[-1] == pytest.approx(theirs.reconstruction_err_, rel=1e-4)
+
+
+def test_factors_can_start_from_those_that_are_given(rng):
+    X, W, H = rng.random((9, 4)), rng.random((9, 2)), rng.random((2, 4))
+    options = {"n_components": 2, "init": "custom", "max_iter": 500}
+    theirs = sklearn.decomposition.NMF(**options).fit(X, W=W.copy(), H=H.copy())
+    ours = reduce.NMF(**options).fit(X, W=W.copy(), H=H.copy())
+    np.testing.assert_array_equal(ours.components_, theirs.components_)
+    with pytest.raises(ValueError, match="init='custom' needs the first factors"):
+        reduce.NMF(**options).fit(X)

@@ -85,6 +85,7 @@ from gnomon.reduce.mds import (
     stress_map,
 )
 from gnomon.reduce.nipals import NIPALS, FirstComponents, first_principal_components
+from gnomon.reduce.nmf import NMF
 from gnomon.reduce.pair_projection import (
     NormalizedPCA,
     Projection,
@@ -112,6 +113,7 @@ __all__ = [
     "CCA",
     "ICA",
     "NIPALS",
+    "NMF",
     "PCA",
     "TSNE",
     "UMAP",
