@@ -172,7 +172,6 @@ WITHOUT_WEIGHTS = {
 OPEN = {("SpectralEmbedding", "affinity")}
 # Defects: options with which weights are not repetitions. The list may only shrink.
 WRONG_WEIGHTS = {
-    ("BaggingRegressor", "oob_score", True),
     ("KBinsDiscretizer", "strategy", "kmeans"),
 }
 # Functions, fitted members and the first factors of NMF are given by the caller, and no model file
