@@ -453,6 +453,22 @@ def test_twenty_killed_workers_leave_twenty_right_answers(by_value, numbers, sma
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+def test_workers_killed_under_boosting_leave_the_right_trees(by_value, boosting_on_workers, rng):
+    learned = boosted("numbers", rng)
+    expected = learned()
+    with local(2) as cluster:
+        on(cluster, learned)
+        for _ in range(3):
+            cluster.client.wait_for_workers(2, timeout=120)
+            victim = min(cluster.client.run(os.getpid, on_error="ignore").values())
+            killer = threading.Timer(float(rng.uniform(0, 0.5)), os.kill, (victim, signal.SIGKILL))
+            killer.start()
+            assert on(cluster, learned) == expected
+            killer.join()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_worker_that_stands_still_does_not_stall_the_fit(by_value, numbers, small_blocks):
     X, y = numbers
     expected = add_up(products, ArraySource(X, y))
