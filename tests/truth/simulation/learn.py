@@ -8,12 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from gnomon.evaluate import k_fold, leaderboard
 from gnomon.table import Table
 from gnomon.workbench.learn.job import learn
 from gnomon.workbench.learn.plan import Stretches, usual_repeats
 from gnomon.workbench.learn.result import LearnResult
+from gnomon.workbench.learn.unlabeled import compared
 from tests.truth.simulation.harness import Outcome, simulation
 from tests.truth.simulation.laws import INDEPENDENT, LAWS, PER_GROUP, as_dict, columns
 
@@ -194,3 +196,17 @@ def classes(law: str, rng: np.random.Generator) -> Outcome:
     return checked(found, names) | {
         "better than the baseline": any(each.is_real for each in found.leads.values())
     }
+
+
+@simulation("learn", "gain of rows without a target", quick=1, quick_laws=2)
+def unlabeled_rows(law: str, rng: np.random.Generator) -> Outcome:
+    """Classes that no column says anything of: rows without a target cannot help.
+
+    With groups or times the job does not use such rows, and says so.
+    """
+    if law not in INDEPENDENT:
+        return {"gain of rows without a target": None}
+    X, y = columns(law, rng, 180, 3), np.where(noise(law, rng, 100) > 0, "yes", "no")
+    rows, rest = (Table.from_dict(as_dict(part)) for part in (X[:100], X[100:]))
+    uses = compared(DecisionTreeClassifier(max_depth=3), rows, y, rest, int(rng.integers(2**31)))
+    return {"gain of rows without a target": any(each.helps for each in uses)}

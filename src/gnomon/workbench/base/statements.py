@@ -52,6 +52,7 @@ def figures(job: str, *names: str) -> list[Statement]:
 STATEMENTS: tuple[Statement, ...] = (
     *intervals("learn", "test score", "score of folds", "importance of a column"),
     *tests("learn", 0.05, 0.07, "better than the baseline", "difference of learners"),
+    *tests("learn", 0.05, 0.07, "gain of rows without a target"),
     *tests("learn", 0.025, 0.05, "useful columns"),
     *tests("learn", 0.01, 0.02, "folds agree", "drift", "calibration", "worst group"),
     *tests("learn", 0.003, 0.02, "test agrees with folds"),
@@ -106,7 +107,9 @@ STATEMENTS: tuple[Statement, ...] = (
     *figures("map", "trustworthiness", "continuity", "stress"),
     *figures("detect", "mean average precision"),
     *figures("label", "accuracy by number of labels"),
-    *figures("topics", "held-out likelihood", "gain over one topic", "stability", "coherence"),
+    *figures("topics", "held-out likelihood", "stability", "coherence"),
+    *tests("topics", 0.05, 0.07, "gain over one topic"),
+    *figures("decide", "predicted outcomes", "expected gain"),
     *intervals("train", "test score"),
     *figures("train", "loss and error by epoch", "findings"),
     *intervals("forecast", "prediction interval", at_least=0.90),
