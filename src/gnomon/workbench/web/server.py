@@ -11,7 +11,7 @@ import uvicorn
 
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import load_packages
-from gnomon.workbench.web.app import Workbench
+from gnomon.workbench.web.app import Workbench, packed_plotly
 from gnomon.workbench.web.guard import Guard
 from gnomon.workbench.web.routes import make_app
 from gnomon.workbench.web.session import Session
@@ -59,6 +59,12 @@ def link_of(host: str, port: int, token: str, place: str = "/") -> str:
     return f"http://{shown}:{port}{place}" + (f"?token={token}" if token else "")
 
 
+def prepare() -> None:
+    """Load what the first views and lists of methods need, before anybody opens them."""
+    packed_plotly()
+    load_packages()
+
+
 def serve(
     session: Session, place: str, host: str, port: int, password: str, browser: bool, say: Any
 ) -> None:
@@ -85,7 +91,7 @@ def serve(
     link = link_of(host, port, "" if password else session.token(), place)
     say(f"gnomon is open at {link}")
     say("Ctrl-C ends the server; runs that are at work go on, and the session is kept.")
-    threading.Timer(READY, load_packages).start()  # before a page lists methods
+    threading.Timer(READY, prepare).start()
     if browser:
         threading.Timer(0.4, webbrowser.open, [link]).start()
     settings = uvicorn.Config(
