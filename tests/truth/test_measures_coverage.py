@@ -100,7 +100,8 @@ def test_few_rows(name, runs, rng):
     draw, truth = FEW_ROWS[name]
     found = coverage(lambda: draw(rng), truth, runs)
     assert not refuted(found, runs)
-    assert runs < 12_000 or 0.93 <= found <= 0.97
+    # room for a heavy tail makes the interval of squares a little long
+    assert runs < 12_000 or 0.93 <= found <= (0.98 if name.startswith("squared") else 0.97)
 
 
 def skewed(n_low: int, n_high: int, gap: float):
@@ -207,17 +208,18 @@ def test_kappa_of_few_rows_with_a_rare_class(kappa, rng):
 
 @pytest.mark.covers("squared-error-measures", "absolute-error", "heldout-loss-error")
 @pytest.mark.parametrize(
-    ("measure", "truth"),
+    ("measure", "truth", "high"),
     [
-        (mean_squared_error, 1.0),
-        (root_mean_squared_error, 1.0),
-        (squared_loss, 1.0),
-        (mean_absolute_error, np.sqrt(2 / np.pi)),
+        # room for a heavy tail makes these a little long (94 to 98% by their docstrings)
+        (mean_squared_error, 1.0, 0.98),
+        (root_mean_squared_error, 1.0, 0.98),
+        (squared_loss, 1.0, 0.97),
+        (mean_absolute_error, np.sqrt(2 / np.pi), 0.97),
     ],
 )
-def test_errors_of_normal_residuals(measure, truth, rng):
+def test_errors_of_normal_residuals(measure, truth, high, rng):
     zeros = np.zeros(250)
-    assert 0.93 <= coverage(lambda: measure(rng.normal(size=250), zeros), truth) <= 0.97
+    assert 0.93 <= coverage(lambda: measure(rng.normal(size=250), zeros), truth) <= high
 
 
 @pytest.mark.covers("heldout-loss-error")

@@ -466,15 +466,17 @@ def mean_and_squares(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     n, size = len(X), rows_per_chunk(X.shape[1])
     ones = read_only_ones(min(size, n))
-    blocks = [X[start : start + size] for start in range(0, n, size)]
+    starts = range(0, n, size)
     total, rest, squares = np.zeros((3, X.shape[1]))
     with one_blas_thread():
-        for rows in blocks:
-            total += ones[: len(rows)] @ rows.astype(np.float64, copy=False)
+        for start in starts:
+            rows = np.ascontiguousarray(X[start : start + size], dtype=np.float64)
+            total += ones[: len(rows)] @ rows
         mean = total / n
-        for rows in blocks:
-            about = rows - mean
-            rest += ones[: len(rows)] @ about
+        for start in starts:
+            # in one order, so that sums do not depend on the order of X
+            about = np.ascontiguousarray(X[start : start + size]) - mean
+            rest += ones[: len(about)] @ about
             squares += np.einsum("ij,ij->j", about, about)
     # what rounding left of the mean is known by now
     return mean + rest / n, np.maximum(squares - rest**2 / n, 0.0)

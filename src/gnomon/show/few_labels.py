@@ -88,7 +88,7 @@ def propagation_replay(model: Any, *, theme: str = "light") -> go.Figure:
     return figure.update_layout(
         showlegend=False,
         margin={"l": 60, "r": 30, "t": 100, "b": 120},
-        sliders=[slider(len(taken), theme)],
+        sliders=[slider(range(len(taken)), theme)],
     )
 
 

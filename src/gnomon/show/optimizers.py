@@ -148,7 +148,7 @@ def _add_replay(figure: go.Figure, paths: dict[str, np.ndarray], theme: str) -> 
     lines = [k for k, trace in enumerate(figure.data) if trace.name in paths]
     most = max(map(len, paths.values()))
     stops = np.unique(np.linspace(1, most, min(most, MOST_FRAMES)).astype(int))
-    control = slider(len(stops), theme) | {"active": len(stops) - 1}
+    control = slider(range(len(stops)), theme) | {"active": len(stops) - 1}
     for step, stop in zip(control["steps"], stops, strict=True):
         # a change of the lines alone: an animation would drop the level curves
         ends = [path[:stop].tolist() for path in paths.values()]

@@ -340,7 +340,7 @@ def trellis_replay(
         ticktext=[str(name) for name in names],
         range=[k - 0.6, -0.6],
     )
-    return figure.update_layout(sliders=[slider(length + 1, theme)])
+    return figure.update_layout(sliders=[slider(range(length + 1), theme)])
 
 
 def _line(ends: tuple[Any, Any]) -> dict[str, Any]:
