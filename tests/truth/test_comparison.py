@@ -13,9 +13,11 @@ from sklearn.metrics import make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from gnomon.cluster import KMeans
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import (
     Scores,
+    accuracy,
     bayesian_sign_test,
     bayesian_signed_rank_test,
     bayesian_t_test,
@@ -486,3 +488,12 @@ def test_a_measure_of_the_estimator_has_no_pooled_value_and_says_so(rng):
     found = cross_validation_estimates(LinearRegression(), X, X[:, 0], measures=scorer)
     with pytest.raises(DataError, match="use mean_over_folds"):
         found.pooled()
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "rmse", "log_loss", "auc", "roc_auc", "r2"])
+def test_a_measure_without_a_target_is_refused_by_name_before_any_fit(rng, measure):
+    X = rng.normal(size=(30, 2))
+    with pytest.raises(DataError, match=f"{measure} compares .* give y, or choose no measure"):
+        cross_validation_estimates(KMeans(n_clusters=2), X, measures=measure)
+    with pytest.raises(DataError, match="y is None: measures need its values"):
+        accuracy(None, X[:, 0])

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import model_selection
+from sklearn.metrics import accuracy_score, make_scorer
 
+from gnomon import select
+from gnomon.cluster import KMeans
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import cross_validation_estimates, one_standard_error
-from gnomon.linear import LogisticRegression, Ridge
+from gnomon.linear import LogisticRegression, Ridge, RidgeClassifier
 from gnomon.neighbors import KNeighborsClassifier
 from gnomon.optimize import Integer, Real
 from gnomon.select import GridSearchCV, HalvingGridSearchCV, penalty_search, tune
@@ -69,6 +74,53 @@ def test_searches_of_scikit_learns_names_agree_with_it(noisy):
     )
     halved = HalvingGridSearchCV(Ridge(), grid, cv=2, random_state=0).fit(X, y)
     assert halved.best_params_["alpha"] in grid["alpha"]
+
+
+def undefined_below(estimator, X, y):
+    """Accuracy; NaN for alpha = 1 and where only one class is left."""
+    if len(np.unique(y)) < 2 or estimator.alpha == 1.0:
+        return np.nan
+    return estimator.score(X, y)
+
+
+@pytest.mark.covers("parameter-search-cv", "successive-halving")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("name", ["HalvingGridSearchCV", "HalvingRandomSearchCV"])
+def test_candidates_without_a_score_rank_last_in_halving_as_in_scikit_learn(name, noisy):
+    X, y = noisy
+    labels = (y > np.median(y)).astype(int)
+    alphas = {"alpha": [0.01, 0.1, 1.0, 10.0, 100.0, -1.0]}  # the last is refused by fit
+    if name == "HalvingRandomSearchCV":
+        grid = {"param_distributions": alphas, "n_candidates": 6}
+    else:
+        grid = {"param_grid": alphas}
+    options = grid | {"cv": 2, "min_resources": len(y) // 4, "random_state": 3, "factor": 2}
+    found = []
+    for module in (select, model_selection):
+        search = getattr(module, name)(RidgeClassifier(), scoring=undefined_below, **options)
+        with pytest.warns(UserWarning, match="non-finite"):
+            found.append(search.fit(X, labels))
+    ours, theirs = found
+    for of in ("mean_test_score", "rank_test_score", "iter", "n_resources"):
+        np.testing.assert_array_equal(ours.cv_results_[of], theirs.cv_results_[of])
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_score_ == theirs.best_score_ > 0
+    first = ours.cv_results_["rank_test_score"][ours.cv_results_["iter"] == 0]
+    assert np.isnan(ours.cv_results_["mean_test_score"][: len(first)]).sum() == 2
+
+
+@pytest.mark.covers("successive-halving")
+def test_halving_fails_where_all_fits_fail_and_names_rounds_without_scores(noisy):
+    X, y = noisy
+    with pytest.raises(ValueError, match="fits failed"):
+        HalvingGridSearchCV(Ridge(), {"alpha": [-1.0, -2.0]}, cv=2).fit(X, y)
+    search = HalvingGridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_resources=2, factor=2)
+    message = r"(?s)NaN in rounds with n_samples=2,.*Increase min_resources \(now 2\)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("always", category=GnomonWarning)
+        with pytest.warns(GnomonWarning, match=message):
+            search.fit(X, y)
 
 
 @pytest.mark.covers("parameter-search-cv")
@@ -131,3 +183,16 @@ def test_halving_tunes_on_few_rows_first_and_chooses_by_scores_on_all(rng, metho
     best = full.max() if found.greater_is_better else full.min()
     assert found.best_score_ == pytest.approx(best)
     assert found.best_params_["alpha"] < 1000
+
+
+@pytest.mark.covers("parameter-search-cv")
+@pytest.mark.parametrize("name", ["GridSearchCV", "HalvingGridSearchCV"])
+def test_a_search_by_a_measure_without_a_target_names_it_and_the_remedy(name, noisy):
+    X, _ = noisy
+    grid = {"n_clusters": [2, 3]}
+    for scoring in ("accuracy", make_scorer(accuracy_score)):
+        search = getattr(select, name)(KMeans(random_state=0), grid, scoring=scoring)
+        with pytest.raises(DataError, match=r"accuracy.*none is given: give y, or choose"):
+            search.fit(X)
+    by_own_score = getattr(select, name)(KMeans(random_state=0), grid).fit(X)
+    assert np.isfinite(by_own_score.best_score_)

@@ -17,6 +17,7 @@ NUMBERS = "biuf"
 
 def label_column(y: Any, name: str) -> np.ndarray:
     """Labels as a plain column, none missing."""
+    _require_given(y, name)
     if isinstance(y, str):
         raise DataError(f"{name}={y!r} is one text, not a column: give the column's values")
     labels = label_array(_of_one_column(y))
@@ -36,6 +37,11 @@ def label_column(y: Any, name: str) -> np.ndarray:
             f"(first: row {int(missing.argmax())}); leave those rows out"
         )
     return labels
+
+
+def _require_given(values: Any, name: str) -> None:
+    if values is None:
+        raise DataError(f"{name} is None: measures need its values, one for each row")
 
 
 def _of_one_column(y: Any) -> Any:
@@ -73,6 +79,7 @@ def label_pair(y: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def number_block(values: Any, name: str) -> np.ndarray:
     """Numbers as float64, one column or several, all finite."""
+    _require_given(values, name)
     values = native(values)
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()

@@ -315,6 +315,8 @@ def as_measures(measures: Any, task: str) -> list[Measure]:
         found = [_as_measure(measures)]
     if not found:
         raise DataError("there is no measure to score by")
+    if task == "alone":
+        require_no_target({each.name: each for each in found})
     wrong = [each.name for each in found if task == "regress" and _is_of_classes(each)]
     if wrong:
         raise DataError(
@@ -325,6 +327,28 @@ def as_measures(measures: Any, task: str) -> list[Measure]:
     if len(set(names)) < len(names):
         raise DataError(f"two measures have one name: {', '.join(names)}")
     return found
+
+
+def require_no_target(measures: Mapping[str, Any]) -> None:
+    """Refuse measures that compare with a target where there is none.
+
+    Parameters
+    ----------
+    measures : mapping of names to Measure or scorer
+    """
+    needing = [name for name, measure in measures.items() if _needs_target(measure)]
+    if needing:
+        raise DataError(
+            f"{', '.join(needing)} compares predictions with a target, and none is given: give y, "
+            "or choose no measure, so that the estimator's own score counts"
+        )
+
+
+def _needs_target(measure: Any) -> bool:
+    """All but functions of the estimator, which may do without; ``make_scorer``'s do not."""
+    if isinstance(measure, Measure):
+        return measure.needs != "estimator" or _needs_target(measure.function)
+    return hasattr(measure, "_score_func")
 
 
 def _is_of_classes(measure: Measure) -> bool:

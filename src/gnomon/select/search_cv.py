@@ -13,6 +13,7 @@ Texts: 002 "Model selection" · 004 3.2.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +25,12 @@ from sklearn.utils import get_tags
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
-from gnomon.engine.errors import DataError, ModelFileError
+from gnomon.engine.errors import DataError, GnomonWarning, ModelFileError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
 from gnomon.engine.threads import joblib_elsewhere
+from gnomon.evaluate.measures import require_no_target
 
 TEXTS = "002 Model selection · 004 3.2"
 
@@ -79,6 +81,10 @@ class OverSearch(OverScikitLearn):
                 f"{type(self).__name__} got n_samples=1: rows must be left out to judge parameters "
                 "by. Give more rows"
             )
+        if given.get("y") is None:
+            scorers = self._get_scorers()[0]
+            name = self.scoring if isinstance(self.scoring, str) else str(scorers)
+            require_no_target(getattr(scorers, "_scorers", {name: scorers}))
         self._forget()
         rows, changed, self._of_the_table = self._taken(X, given, more=False)
         self._given = {}
@@ -130,6 +136,24 @@ class OverHalving(OverSearch):
         "_n_samples_orig": Optional(Anything()),
         "_run_search": Optional(Anything()),
     }
+
+    def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
+        """scikit-learn's `fit`; rounds in which no candidate has a score are named."""
+        found = super()._learn(fit, X, given)
+        rounds = np.asarray(self.cv_results_["iter"])
+        scores = np.asarray(self.cv_results_["mean_test_score"])
+        blind = [k for k in np.unique(rounds) if np.isnan(scores[rounds == k]).all()]
+        if blind:
+            sizes = ", ".join(str(self.n_resources_[k]) for k in blind)
+            warnings.warn(
+                f"{type(self).__name__}: all scores are NaN in rounds with {self.resource}="
+                f"{sizes}, so the candidates kept there are arbitrary. Increase min_resources "
+                f"(now {self.min_resources_}), use fewer folds, or a measure that is defined for "
+                "few rows",
+                GnomonWarning,
+                stacklevel=4,
+            )
+        return found
 
 
 @method(
