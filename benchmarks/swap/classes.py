@@ -22,6 +22,7 @@ _DESCENT = (
     "linear_model.tests.test_coordinate_descent",
     "linear_model.tests.test_sparse_coordinate_descent",
 )
+_ENCODERS = "preprocessing.tests.test_encoders"
 _FOREST = ("ensemble.tests.test_forest",)
 _KMEANS = "cluster.tests.test_k_means"
 _MIXTURE = ("mixture.tests.test_gaussian_mixture", "mixture.tests.test_mixture")
@@ -78,6 +79,8 @@ CASES: dict[str, Case] = {
     "NuSVC": _case("svm", "margin", *_SVM),
     "NuSVR": _case("svm", "margin", *_SVM),
     "OneClassSVM": _case("svm", "margin", *_SVM),
+    "OneHotEncoder": _case("preprocessing", "prepare", _ENCODERS),
+    "OrdinalEncoder": _case("preprocessing", "prepare", _ENCODERS),
     "PCA": _case("decomposition", "reduce", "decomposition.tests.test_pca"),
     "PoissonRegressor": _case("linear_model", None, "linear_model._glm.tests.test_glm"),
     "QuantileRegressor": _case("linear_model", "linear", "linear_model.tests.test_quantile"),
@@ -87,6 +90,7 @@ CASES: dict[str, Case] = {
     "SVC": _case("svm", "margin", *_SVM),
     "SVR": _case("svm", "margin", *_SVM),
     "StackingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_stacking"),
+    "TargetEncoder": _case("preprocessing", "prepare", "preprocessing.tests.test_target_encoder"),
     "TweedieRegressor": _case("linear_model", "linear", "linear_model._glm.tests.test_glm"),
     "VotingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_voting"),
 }

@@ -96,6 +96,9 @@ def make(cls: type, **changes: Any):
     for name, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and name not in changes:
             chosen[name] = required(name, issubclass(cls, ClassifierMixin))
+    if "handle_unknown" in known:  # values that other rows lack are an error otherwise
+        unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
+        chosen |= unknown if "unknown_value" in known else {"handle_unknown": "ignore"}
     if "random_state" in known:
         chosen["random_state"] = 0
     if cls.__name__ in FEW_PASSES:

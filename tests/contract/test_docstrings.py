@@ -51,7 +51,7 @@ def same_default(stated: str, default) -> bool:
     stated = stated.strip().strip("`").replace("np.inf", "inf").replace("numpy.inf", "inf")
     if isinstance(default, str):
         return stated.strip("\"'") == default
-    if inspect.isfunction(default):
+    if inspect.isfunction(default) or inspect.isclass(default):
         return stated == default.__name__
     if isinstance(default, float):
         return float(stated) == default or (np.isnan(default) and stated == "nan")

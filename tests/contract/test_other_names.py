@@ -30,7 +30,7 @@ def test_a_name_of_another_library_is_led_to_ours(name):
 
 def test_an_import_of_such_a_name_warns_before_it_fails():
     with (
-        pytest.warns(UserWarning, match="gnomon calls it gnomon.prepare.OneHot"),
+        pytest.warns(UserWarning, match="gnomon calls it gnomon.prepare.WordCounts"),
         pytest.raises(ImportError),
     ):
-        from gnomon.prepare import OneHotEncoder  # noqa: F401
+        from gnomon.prepare import CountVectorizer  # noqa: F401

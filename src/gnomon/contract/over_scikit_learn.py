@@ -442,7 +442,8 @@ def sound(
         answer = in_blocks(estimator, original, *args, **kwargs)
     if not (isinstance(answer, np.ndarray) and answer.dtype.kind == "f"):
         return answer
-    if name in NUMERIC and np.isnan(answer).any() and not holds_nan(args[0]):
+    hands_on = name == "transform" and estimator.natively.missing  # NaN stands for missing cells
+    if name in NUMERIC and np.isnan(answer).any() and not (hands_on or holds_nan(args[0])):
         raise DataError(
             f"{type(estimator).__name__}.{name} is not a number for row "
             f"{int(np.argwhere(np.isnan(answer))[0][0])}: its values, or those that were learnt "

@@ -4,6 +4,7 @@ from gnomon.engine.renamed import former_names
 from gnomon.prepare.base import Filter
 from gnomon.prepare.bins import Discretize, Quantize
 from gnomon.prepare.categories import OneHot, OrdinalScores, levels_as_seen
+from gnomon.prepare.encoders import OneHotEncoder, OrdinalEncoder, TargetEncoder
 from gnomon.prepare.filtered import FilteredLearner
 from gnomon.prepare.gaps import Impute, MissingAsCategory
 from gnomon.prepare.kbins import KBinsDiscretizer
@@ -41,6 +42,8 @@ __all__ = [
     "MinMaxScaler",
     "MissingAsCategory",
     "OneHot",
+    "OneHotEncoder",
+    "OrdinalEncoder",
     "OrdinalScores",
     "PowerTransformer",
     "QuantileTransformer",
@@ -50,6 +53,7 @@ __all__ = [
     "RoundToInteger",
     "SimpleImputer",
     "StandardScaler",
+    "TargetEncoder",
     "Whiten",
     "WordCounts",
     "add_noise",
