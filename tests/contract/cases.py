@@ -36,6 +36,7 @@ OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 SMALL = {
     "n_estimators": 5,
     "outlier_label": "most_frequent",
+    "novelty": True,  # new rows are not judged otherwise
     "perplexity": 3.0,
     "Cs": 2,
     "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.decomposition
 import sklearn.linear_model
+import sklearn.neighbors
 
-from gnomon import linear, reduce
+import gnomon
+from gnomon import linear, neighbors, reduce
 
 
 def problem(rng, shape=(40, 5)):
@@ -111,3 +114,37 @@ def test_factors_can_start_from_those_that_are_given(rng):
     np.testing.assert_array_equal(ours.components_, theirs.components_)
     with pytest.raises(ValueError, match="init='custom' needs the first factors"):
         reduce.NMF(**options).fit(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"contamination": 0.1}, {"metric": "manhattan", "algorithm": "ball_tree"}, {"p": 1}],
+)
+def test_local_outlier_factors_are_those_of_scikit_learn(options, dtype, rng, tmp_path):
+    X = np.vstack([rng.normal(size=(60, 3)), 5 + 0.1 * rng.normal(size=(40, 3))]).astype(dtype)
+    options = {"n_neighbors": 7, **options}
+    theirs = sklearn.neighbors.LocalOutlierFactor(**options)
+    ours = neighbors.LocalOutlierFactor(**options)
+    np.testing.assert_array_equal(ours.fit_predict(X), theirs.fit_predict(X))
+    for attribute in ("negative_outlier_factor_", "offset_"):
+        np.testing.assert_array_equal(getattr(ours, attribute), getattr(theirs, attribute))
+    np.testing.assert_array_equal(ours.kneighbors()[1], theirs.kneighbors()[1])
+    assert not hasattr(ours, "predict")
+    new = rng.normal(size=(20, 3)).astype(dtype)
+    theirs = sklearn.neighbors.LocalOutlierFactor(**options, novelty=True).fit(X)
+    ours = neighbors.LocalOutlierFactor(**options, novelty=True).fit(X)
+    loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
+    for model in (ours, loaded):
+        np.testing.assert_array_equal(model.score_samples(new), theirs.score_samples(new))
+        np.testing.assert_array_equal(model.predict(new), theirs.predict(new))
+        np.testing.assert_array_equal(model.kneighbors(new)[0], theirs.kneighbors(new)[0])
+
+
+def test_neighbors_of_rows_of_a_table_are_those_of_its_encoded_rows(rng):
+    frame = pd.DataFrame({"size": rng.normal(size=30), "place": rng.choice(["a", "b"], 30)})
+    model = neighbors.LocalOutlierFactor(n_neighbors=4, novelty=True).fit(frame)
+    rows = np.column_stack([frame["size"], frame["place"] == "a", frame["place"] == "b"])
+    expected = sklearn.neighbors.LocalOutlierFactor(n_neighbors=4, novelty=True).fit(rows)
+    np.testing.assert_allclose(model.kneighbors(frame)[0], expected.kneighbors(rows)[0])
+    np.testing.assert_allclose(model.score_samples(frame), expected.score_samples(rows))

@@ -31,6 +31,7 @@ from gnomon.neighbors.index import NeighborIndex, Neighbors
 from gnomon.neighbors.knn_imputer import KNNImputer
 from gnomon.neighbors.labels import NeighborLabels
 from gnomon.neighbors.local_learner import LocalClassifier, LocalRegressor
+from gnomon.neighbors.local_outlier_factor import LocalOutlierFactor
 from gnomon.neighbors.pairwise import (
     ClassDistances,
     checked_dissimilarities,
@@ -71,6 +72,7 @@ __all__ = [
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "LocalClassifier",
+    "LocalOutlierFactor",
     "LocalRegressor",
     "MahalanobisDistance",
     "MinkowskiDistance",
