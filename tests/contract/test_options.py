@@ -143,6 +143,8 @@ NEEDS = {
     ("passthrough", True): Needs(parameters={"final_estimator": combiner}),
     ("beta_loss", "kullback-leibler"): Needs(parameters={"solver": "mu"}),
     ("beta_loss", "itakura-saito"): Needs(rows=counts, parameters={"solver": "mu"}),
+    ("learning_rate", "pa1"): Needs(parameters={"loss": "epsilon_insensitive"}),
+    ("learning_rate", "pa2"): Needs(parameters={"loss": "epsilon_insensitive"}),
 }
 for family in ("gamma", "inverse gaussian", "negative binomial", "poisson", "tweedie"):
     NEEDS["family", family] = Needs(rows=counts, target=counts)

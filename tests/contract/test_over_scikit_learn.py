@@ -9,6 +9,7 @@ import pytest
 from sklearn.utils import get_tags
 
 from gnomon.contract.over_scikit_learn import COPYING
+from gnomon.reduce import NMF
 from tests.contract.cases import (
     OVER_OTHERS,
     assert_same_bits,
@@ -53,3 +54,23 @@ def test_without_copies_the_fit_is_the_same_and_the_input_is_unchanged(cls, name
     assert_same_bits(outputs(found, X), outputs(expected, X))
     if hasattr(found, "history_"):
         assert found.history_.objective == expected.history_.objective
+
+
+def test_a_users_subclass_keeps_its_own_constructor_and_methods(rng):
+    class Halved(NMF):
+        def __init__(self, part="whole", *, n_components=2):
+            super().__init__(n_components, random_state=0)
+            self.part = part
+
+        def transform(self, X):
+            return super().transform(X) / 2
+
+    class Further(Halved):
+        pass
+
+    X = rng.random((9, 4))
+    expected = NMF(n_components=2, random_state=0).fit(X)
+    model = Further("half").fit(X)
+    assert model.get_params() == {"part": "half", "n_components": 2}
+    np.testing.assert_array_equal(model.transform(X), expected.transform(X) / 2)
+    np.testing.assert_array_equal(model.history_, expected.history_)

@@ -84,9 +84,9 @@ class OverScikitLearn(Estimator):
     _own_parameters: ClassVar[str] = ""  # texts of parameters that the peer does not have
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        peers = [base for base in cls.__mro__ if is_peer(base)]
-        if peers:
-            cls._stand_before(peers[0])
+        peer = peer_before(cls)
+        if peer is not None:
+            cls._stand_before(peer)
         super().__init_subclass__(**kwargs)
 
     @classmethod
@@ -157,8 +157,11 @@ class OverScikitLearn(Estimator):
                 setattr(self, name, value.copy(order="K"))
 
     def _forget(self) -> None:
+        """Delete what an earlier fit set; with ``warm_start`` scikit-learn's code begins there."""
+        goes_on = getattr(self, "warm_start", False)
         for name in self._public():
-            delattr(self, name)
+            if not goes_on or name in (*OF_TABLE, "history_"):
+                delattr(self, name)
 
     def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's own fit; a method that needs more around it extends this."""
@@ -328,6 +331,19 @@ class OverScikitLearn(Estimator):
 
 def is_peer(base: type) -> bool:
     return base.__module__.startswith("sklearn.") and hasattr(base, "fit")
+
+
+def peer_before(cls: type) -> Any:
+    """The class of scikit-learn's that a new class stands before.
+
+    None for a subclass of a class that stands before it already, such as a user's: it inherits.
+    """
+    bases = cls.__mro__[1:]
+    peers = [base for base in bases if is_peer(base)]
+    stands = [base for base in bases if issubclass(base, OverScikitLearn)]
+    return (
+        None if any(issubclass(base, tuple(peers)) for base in stands) else next(iter(peers), None)
+    )
 
 
 def names_out(self: Any, input_features: Any = None) -> Any:

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import optimize
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.contract.over_scikit_learn import OverScikitLearn, is_peer
+from gnomon.contract.over_scikit_learn import OverScikitLearn, peer_before
 from gnomon.engine.history import Course
 from gnomon.engine.parameters import HISTORY
 
@@ -45,9 +45,9 @@ class Recorded(OverScikitLearn):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        peers: list[Any] = [base for base in cls.__mro__ if is_peer(base)]
-        if peers:
-            cls.__init__ = with_history(peers[0].__init__)  # type: ignore[method-assign]
+        peer = peer_before(cls)
+        if peer is not None:
+            cls.__init__ = with_history(peer.__init__)  # type: ignore[method-assign]
             constraints = {**cls._parameter_constraints, "keep_history": HISTORY}
             cls._parameter_constraints = constraints
 
@@ -56,6 +56,7 @@ class Recorded(OverScikitLearn):
         if fit.func.__name__ == "partial_fit":  # type: ignore[attr-defined]
             return peer(fit, rows, given)
         drawn_from = copy.deepcopy(getattr(self, "random_state", None))
+        before = copy.deepcopy(self._public())  # with warm_start, the steps begin there
         steps = Steps(self)
         try:
             with self._watched(steps):
@@ -65,6 +66,9 @@ class Recorded(OverScikitLearn):
             changed = {"max_iter": steps.longest}
             if drawn_from is not None:
                 changed["random_state"] = drawn_from
+            for name in self._public():
+                delattr(self, name)
+            self.__dict__.update(before)
             with self._changed(changed):
                 result = peer(fit, rows, given)
         if self.n_iter_ is None:  # a solution without iterations

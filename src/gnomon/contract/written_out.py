@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
-from gnomon.engine.draw import canonical_order
+from gnomon.engine.draw import canonical_key, canonical_order
 
 
 class WrittenOut(OverScikitLearn):
@@ -75,6 +75,19 @@ def written_out(rows: Any, given: dict[str, Any], in_order: bool) -> tuple[Any, 
     changed["y"] = _safe_indexing(y if hasattr(y, "iloc") else labels, order)
     names = getattr(rows, "iloc", None) is not None
     return _safe_indexing(rows if names else numbers, order), given | changed
+
+
+def is_weighted_or_repeated(rows: Any, given: dict[str, Any]) -> bool:
+    """Whether rows have weights, or some stand there twice.
+
+    Only then can a weight and repetitions be compared; other rows may be taken as they stand.
+    """
+    if given.get("sample_weight") is not None:
+        return True
+    numbers = rows if sp.issparse(rows) else np.asarray(rows)
+    if numbers.ndim != 2 or numbers.dtype.kind not in "fiub" or 0 in numbers.shape:
+        return False
+    return len(np.unique(canonical_key(numbers))) < numbers.shape[0]
 
 
 def is_whole(weights: np.ndarray, n: int) -> bool:

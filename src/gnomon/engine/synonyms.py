@@ -110,7 +110,6 @@ CALLED_HERE: dict[str, str] = {
     "Logit": "gnomon.linear.LogisticRegression",
     "MDS": "gnomon.reduce.stress_map",
     "OLS": "gnomon.linear.LinearRegression",
-    "SGDClassifier": "gnomon.margin.StochasticSVM",
     "brier_score_loss": "gnomon.evaluate.brier_score",
     "calibration_curve": "gnomon.evaluate.calibration",
     "confusion_matrix": "gnomon.evaluate.confusion_table",

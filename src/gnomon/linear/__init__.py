@@ -47,6 +47,7 @@ from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, propo
 from gnomon.linear.sigmoid_units import SigmoidUnits
 from gnomon.linear.sparse_logistic import SparseLogisticRegression
 from gnomon.linear.splines import SplineTransformer
+from gnomon.linear.stochastic_gradient import SGDClassifier, SGDRegressor
 from gnomon.linear.tangent import LocalLinearization, TangentErrors
 from gnomon.linear.transform import BothResiduals, TransformedRegression
 from gnomon.linear.tweedie import GammaRegressor, PoissonRegressor, TweedieRegressor
@@ -97,6 +98,8 @@ __all__ = [
     "RidgeClassifier",
     "RidgeClassifierCV",
     "RobustRegression",
+    "SGDClassifier",
+    "SGDRegressor",
     "SigmoidUnits",
     "SparseLogisticRegression",
     "SplineBasis",

@@ -18,7 +18,7 @@ from sklearn.linear_model import _theil_sen
 from sklearn.preprocessing import LabelBinarizer
 
 from gnomon.contract.recorded import Recorded, Steps, minimizing, replaced
-from gnomon.contract.written_out import WrittenOut
+from gnomon.contract.written_out import WrittenOut, is_weighted_or_repeated
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
@@ -81,11 +81,8 @@ class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
         return minimizing(told)
 
     def _in_canonical_order(self, rows: Any, given: dict[str, Any]) -> bool:
-        """Where rows are weighted or repeated, so that both give the same sums to the bit."""
-        if given.get("sample_weight") is not None or not isinstance(rows, np.ndarray):
-            return True
-        is_matrix = rows.ndim == 2 and rows.dtype.kind in "fiub"
-        return is_matrix and len(np.unique(rows, axis=0)) < len(rows)
+        """So that weights and repetitions give the same sums to the bit."""
+        return is_weighted_or_repeated(rows, given)
 
     def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
         """Fit; the columns of a table, whose units differ, in units of their own.
@@ -108,6 +105,7 @@ class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
 
     def _fit_in_units(self, peer: Any, fit: Any, rows: Any, given: dict[str, Any], scaled: bool):
         """Fit to columns about their means, and in units of their greatest distance from it."""
+        self.__dict__.pop("coef_", None)  # those of an earlier fit are not in these units
         weights = given.get("sample_weight")
         dense = isinstance(rows, np.ndarray) and self.fit_intercept
         means = np.average(rows, axis=0, weights=weights) if dense else np.zeros(rows.shape[1])
