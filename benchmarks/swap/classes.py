@@ -87,6 +87,8 @@ CASES: dict[str, Case] = {
     "RandomForestClassifier": _case("ensemble", "trees", *_FOREST),
     "RandomForestRegressor": _case("ensemble", "trees", *_FOREST),
     "Ridge": _case("linear_model", "linear", "linear_model.tests.test_ridge", _COMMON),
+    "SGDClassifier": _case("linear_model", "linear", "linear_model.tests.test_sgd"),
+    "SGDRegressor": _case("linear_model", "linear", "linear_model.tests.test_sgd"),
     "SVC": _case("svm", "margin", *_SVM),
     "SVR": _case("svm", "margin", *_SVM),
     "StackingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_stacking"),
