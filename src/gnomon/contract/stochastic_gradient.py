@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.linear_model import _stochastic_gradient
 from sklearn.linear_model._stochastic_gradient import LEARNING_RATE_TYPES, PENALTY_TYPES
 from sklearn.utils.extmath import row_norms
+from sklearn.utils.parallel import delayed
 
 from gnomon.contract.recorded import Recorded, Steps, replaced
 from gnomon.contract.written_out import WrittenOut, is_weighted_or_repeated
@@ -64,7 +65,7 @@ class StochasticGradient(Recorded, WrittenOut):
         module = _stochastic_gradient
         with (
             replaced(module, "make_dataset", with_whole_intercepts),
-            replaced(module, "delayed", in_this_context),
+            replaced(module, "Parallel", in_this_context),
         ):
             return super()._fit_peer(fit, rows, given)
 
@@ -174,18 +175,27 @@ def with_whole_intercepts(original: Any, *args: Any, **kwargs: Any) -> tuple[Any
     return original(*args, **kwargs)[0], 1.0
 
 
-def in_this_context(original: Any, fit_binary: Callable[..., Any]) -> Any:
-    """Fits of one class each, which see what is replaced in this thread on other threads too."""
+def in_this_context(original: Any, **options: Any) -> Callable[..., Any]:
+    """joblib's threads, where fits of one class each see what is replaced in this thread.
+
+    The fits are listed here: joblib would list the later ones on a thread of its own.
+    """
     context = contextvars.copy_context()
 
-    def of_class(estimator: Any, number: int, *args: Any, **kwargs: Any) -> Any:
+    def of_class(fit: Any, estimator: Any, number: int, *args: Any, **kwargs: Any) -> Any:
         _CLASS.set(number)
-        return fit_binary(estimator, number, *args, **kwargs)
+        return fit(estimator, number, *args, **kwargs)
 
-    def fit(*args: Any, **kwargs: Any) -> Any:
-        return context.copy().run(of_class, *args, **kwargs)
+    def in_context(fit: Any, *args: Any, **kwargs: Any) -> Any:
+        return context.copy().run(of_class, fit, *args, **kwargs)
 
-    return original(fit)
+    def run(tasks: Any) -> Any:
+        listed = [
+            delayed(in_context)(task.function, *args, **kwargs) for task, args, kwargs in tasks
+        ]
+        return original(**options)(listed)
+
+    return run
 
 
 class Pass(NamedTuple):
