@@ -51,7 +51,7 @@ from gnomon.linear.inference import (
     least_squares_summary,
 )
 from gnomon.linear.least_squares_sparse import MOST_WITH_MATRIX, solve_sparse
-from gnomon.linear.sandwich import COVARIANCES, UNEVEN_LEVEL, robust_errors, uneven_spread
+from gnomon.linear.sandwich import COVARIANCES, UNEVEN_LEVEL, Robust, uneven_spread
 from gnomon.linear.solve import (
     EPS,
     condition_of,
@@ -277,12 +277,15 @@ class LeastSquares(Regressor, SumLearner):
         y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
+        maxlags: int | None = None,
+        use_correction: bool | None = None,
+        use_t: bool = False,
     ) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
 
         Valid where errors are independent, of one variance and near to normal; robust standard
         errors need the training rows, and allow variances that differ (HC0 to HC3) and errors that
-        depend on each other within groups. Weights are read as repetitions.
+        depend on each other within groups or over time (HAC). Weights are read as repetitions.
 
         Parameters
         ----------
@@ -290,7 +293,8 @@ class LeastSquares(Regressor, SumLearner):
             Of the intervals.
         target : int, default=0
             Which target, where several were fitted.
-        cov_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="nonrobust"
+        cov_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "HAC", "cluster"}, \
+default="nonrobust"
             The covariance of the estimates, in statsmodels' names.
         X : array-like, data frame or Table, default=None
             The training rows; with them the summary also tests whether the spread is constant.
@@ -300,6 +304,14 @@ class LeastSquares(Regressor, SumLearner):
             Their weights, where the fit had any.
         groups : array-like of shape (n_samples,), default=None
             The group of each row, for ``cov_type="cluster"``.
+        maxlags : int or None, default=None
+            For ``cov_type="HAC"`` (Newey and West), whose rows are in the order of time: how many
+            rows apart errors may depend on each other.
+        use_correction : bool or None, default=None
+            Whether "HAC" and "cluster" are corrected for few rows or groups; None for "cluster"
+            only.
+        use_t : bool, default=False
+            Whether robust tests and intervals are by the t distribution, not the normal one.
 
         Returns
         -------
@@ -345,7 +357,8 @@ class LeastSquares(Regressor, SumLearner):
             if cov_type != "nonrobust":
                 raise ValueError(f"cov_type={cov_type!r} needs the training rows: give X and y")
             return found
-        return self._with_rows(found, X, y, sample_weight, cov_type, groups, target)
+        robust = Robust(cov_type, groups, maxlags, use_correction, use_t)
+        return self._with_rows(found, X, y, sample_weight, robust, target)
 
     def get_prediction(self, X: Any, confidence_level: float = 0.95) -> PredictionResults:
         """Predictions with standard errors and intervals, as statsmodels' ``get_prediction``.
@@ -393,14 +406,14 @@ class LeastSquares(Regressor, SumLearner):
             rows = rows[:, self.statistics_.columns]
         return np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
 
-    def _with_rows(self, found: FitSummary, X, y, sample_weight, cov_type, groups, target):
+    def _with_rows(self, found: FitSummary, X, y, sample_weight, robust: Robust, target):
         """The summary with robust standard errors, or with a test of the spread."""
         X, y, sample_weight = intake.take_truth(self, X, y, sample_weight)
         design = self._summarized_rows(X)
         y = np.asarray(y, dtype=float).reshape(len(design), -1)[:, target]
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         residual = y - design @ found.estimate
-        if cov_type == "nonrobust":
+        if robust.cov_type == "nonrobust":
             p_value = uneven_spread(design, residual)
             if p_value < UNEVEN_LEVEL:
                 found.notes.append(
@@ -408,19 +421,29 @@ class LeastSquares(Regressor, SumLearner):
                     f"{p_value:.2g}): these standard errors are not valid; use cov_type='HC3'."
                 )
             return found
-        errors = robust_errors(design, residual, weights, cov_type, groups)
+        covariance, free = robust.covariance(design, residual, weights)
+        facts = dict(found.facts)
+        if "F" in facts:
+            first = int(self.fit_intercept)
+            tested = found.estimate[first:]
+            f = tested @ np.linalg.solve(covariance[first:, first:], tested) / len(tested)
+            facts |= {"F": float(f), "F p": float(stats.f.sf(f, len(tested), free))}
         table = coefficient_table(
             found.names,
             found.estimate,
-            errors,
-            stats.norm,
-            "z",
+            np.sqrt(np.diag(covariance)),
+            stats.t(free) if robust.use_t else stats.norm,
+            "t" if robust.use_t else "z",
             found.confidence_level,
             title=found.title,
-            facts=found.facts,
+            facts=facts,
             notes=found.notes,
         )
-        table.notes.append(f"Standard errors {cov_type}, robust against a spread that differs.")
+        against = {"cluster": "errors that go together in groups", "HAC": "errors that go together"}
+        table.notes.append(
+            f"Standard errors {robust.cov_type}, robust against "
+            f"{against.get(robust.cov_type, 'a spread that differs')}."
+        )
         return table
 
 
