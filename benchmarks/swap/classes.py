@@ -68,6 +68,7 @@ CASES: dict[str, Case] = {
     "KernelPCA": _case("decomposition", "reduce", "decomposition.tests.test_kernel_pca"),
     "Lasso": _case("linear_model", "linear", *_DESCENT, _COMMON),
     "LinearRegression": _case("linear_model", "linear", "linear_model.tests.test_base", _COMMON),
+    "LinearSVR": _case("svm", "margin", *_SVM),
     "LocalOutlierFactor": _case("neighbors", "neighbors", "neighbors.tests.test_lof"),
     "LogisticRegression": _case(
         "linear_model", "linear", "linear_model.tests.test_logistic", _COMMON

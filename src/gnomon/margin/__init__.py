@@ -44,6 +44,7 @@ from gnomon.margin.kernels import (
     repair,
 )
 from gnomon.margin.linear_svm import LinearSVC, SparseSVM, joint_svm
+from gnomon.margin.linear_svr import LinearSVR
 from gnomon.margin.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from gnomon.margin.one_class import OneClassSVM
 from gnomon.margin.perceptron import (
@@ -83,6 +84,7 @@ __all__ = [
     "Linear",
     "LinearDiscriminant",
     "LinearSVC",
+    "LinearSVR",
     "LinearThreshold",
     "Margins",
     "MercerCheck",

@@ -1,8 +1,9 @@
 """Three ways to the plane of a linear machine, one step at a time.
 
-All solve  min_w 1/2 |w|^2 + sum_i cost_i max(0, 1 - v_i . w)^k,  v_i = y_i x_i, and know how far
-they are: any a in its box gives a lower bound, sum a - 1/2 |sum a_i v_i|^2 - 1/2 sum ridge_i a_i^2,
-and the difference to the objective of the plane is the duality gap.
+All solve  min_w 1/2 |w|^2 + sum_i cost_i max(0, m_i - v_i . w)^k,  v_i = y_i x_i, and know how far
+they are: any a in its box gives a lower bound, m . a - 1/2 |sum a_i v_i|^2 - 1/2 sum ridge_i a_i^2,
+and the difference to the objective of the plane is the duality gap. The margins m_i are one for
+classes; an error of a regression beyond epsilon is slack of two rows, of opposite signs.
 
 `NewtonDescent` (k = 2) and `InteriorPoint` (k = 1) cost n d^2 a step and need few steps, whatever
 the prices: the best where rows outnumber columns by far. The n x n system of the interior point
@@ -33,6 +34,7 @@ SHORTEST = 1e-10
     "f8[:]",
     "f8[:]",
     "f8[:]",
+    "f8[:]",
     "i8[:]",
     "f8",
     "f8",
@@ -40,11 +42,11 @@ SHORTEST = 1e-10
     "out f8[:]",
     "out i8[:]",
 )
-def descend_once(rows, sign, bound, ridge, squares, order, low, high, alpha, plane, kept):
+def descend_once(rows, sign, margin, bound, ridge, squares, order, low, high, alpha, plane, kept):
     """One pass of dual coordinate descent over the rows in order.
 
-    rows (n, d), sign (n,) +1 or -1, bound (n,) of alpha (n,), ridge (n,) on the diagonal, squares
-    (n,) = |x|^2 + ridge.
+    rows (n, d), sign (n,) +1 or -1, margin (n,), bound (n,) of alpha (n,), ridge (n,) on the
+    diagonal, squares (n,) = |x|^2 + ridge.
     Rows on a bound whose slope is beyond low or high (those of the pass before) are left out of
     kept. Gives how many are kept, and the least and greatest slope.
     """
@@ -53,7 +55,7 @@ def descend_once(rows, sign, bound, ridge, squares, order, low, high, alpha, pla
     most = -np.inf
     d = rows.shape[1]
     for i in order:
-        slope = sign[i] * np.dot(rows[i], plane) - 1.0 + ridge[i] * alpha[i]
+        slope = sign[i] * np.dot(rows[i], plane) - margin[i] + ridge[i] * alpha[i]
         move = slope
         if alpha[i] <= 0.0:
             if slope > high:
@@ -91,6 +93,8 @@ class PlaneSearch:
     tol : float
         Duality gap at which the search ends, as a share of the objective.
     n_jobs : int or None
+    margin : ndarray of shape (n,) or None, default=None
+        The m_i; None for ones.
     """
 
     def __init__(
@@ -101,15 +105,17 @@ class PlaneSearch:
         squared: bool,
         tol: float,
         n_jobs: Any,
+        margin: np.ndarray | None = None,
     ):
         n = len(rows)
+        self.margin = np.ones(n) if margin is None else margin
         self.rows, self.sign, self.cost, self.squared = rows, sign, cost, squared
         self.tol, self.n_jobs = tol, n_jobs
         self.ridge = 0.5 / cost if squared else np.zeros(n)
         self.bound = np.full(n, np.inf) if squared else cost
         self.alpha = np.zeros(n)
         self.plane = np.zeros(rows.shape[1])
-        self.objective, self.dual_objective = float(cost.sum()), 0.0
+        self.objective, self.dual_objective = self._primal(self.plane, np.zeros(n)), 0.0
         self.ended = False
 
     @property
@@ -123,11 +129,11 @@ class PlaneSearch:
         raise NotImplementedError
 
     def _primal(self, plane: np.ndarray, scores: np.ndarray) -> float:
-        slack = np.maximum(1.0 - scores, 0.0)
+        slack = np.maximum(self.margin - scores, 0.0)
         return float(0.5 * plane @ plane + self.cost @ (slack**2 if self.squared else slack))
 
     def _dual(self, alpha: np.ndarray, plane: np.ndarray) -> float:
-        return float(alpha.sum() - 0.5 * plane @ plane - 0.5 * self.ridge @ alpha**2)
+        return float(self.margin @ alpha - 0.5 * plane @ plane - 0.5 * self.ridge @ alpha**2)
 
     def _scores(self, plane: np.ndarray) -> np.ndarray:
         parts = in_order(lambda here: np.dot(self.rows[here], plane), self._blocks(), self.n_jobs)
@@ -189,7 +195,7 @@ class NewtonDescent(PlaneSearch):
     def step(self, rng: np.random.Generator) -> None:
         if self.ended:
             return
-        slack = np.maximum(1.0 - self.scores, 0.0)
+        slack = np.maximum(self.margin - self.scores, 0.0)
         slope = self.plane - 2.0 * self._combined(self.cost * slack)
         beyond = np.where(slack > 0, self.cost, 0.0)
         direction = -IdentityPlus(2.0 * self._products(beyond)).solve(slope)
@@ -201,7 +207,7 @@ class NewtonDescent(PlaneSearch):
         self.plane = self.plane + length * direction
         self.scores = self.scores + length * moved
         self.objective = self._primal(self.plane, self.scores)
-        self.alpha = 2.0 * self.cost * np.maximum(1.0 - self.scores, 0.0)
+        self.alpha = 2.0 * self.cost * np.maximum(self.margin - self.scores, 0.0)
         self.dual_objective = self._dual(self.alpha, self._combined(self.alpha))
         self.ended = self.gap <= self.tol
 
@@ -242,7 +248,10 @@ class InteriorPoint(PlaneSearch):
         if self.ended:
             return
         alpha, room = self.alpha, self.bound - self.alpha
-        residual = self.scores - 1.0 - self.lower + self.upper
+        if min(alpha.min(), room.min()) <= 0:  # rounding leaves no way to go on inside the box
+            self.ended = True
+            return
+        residual = self.scores - self.margin - self.lower + self.upper
         diagonal = self.lower / alpha + self.upper / room
         system = IdentityPlus(self._products(1.0 / diagonal))
 
@@ -314,6 +323,7 @@ class CoordinateDescent(PlaneSearch):
         count, least, most = descend_once(
             self.rows,
             self.sign,
+            self.margin,
             self.bound,
             self.ridge,
             self.squares,

@@ -41,17 +41,8 @@ from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.distinct import DENSE_CELLS, distinct_data
 from gnomon.margin.hyperplane import LinearDiscriminant
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
-from gnomon.margin.linear_solvers import (
-    CoordinateDescent,
-    InteriorPoint,
-    NewtonDescent,
-    PlaneSearch,
-)
-
-# Rows per column from which on steps of second order pay.
-MANY_ROWS = 3
-MOST_COLUMNS = 2000  # whose products are still solved for at each step
-CLOSER = 0.01  # the duality gap, as a share of tol
+from gnomon.margin.linear_solvers import CoordinateDescent, PlaneSearch
+from gnomon.margin.searched_planes import CLOSER, SearchedPlanes
 
 
 @method(
@@ -62,7 +53,7 @@ CLOSER = 0.01  # the duality gap, as a share of tol
     peers=("sklearn.svm.LinearSVC",),
 )
 @without_effect("verbose")
-class LinearSVC(LinearMachine):
+class LinearSVC(SearchedPlanes, LinearMachine):
     """Linear support vector machine for many rows or many columns.
 
     Minimises 1/2 |(w, b)|^2 + C sum_i w_i max(0, 1 - y_i (w . x_i + b))^k; several classes each
@@ -237,45 +228,15 @@ class LinearSVC(LinearMachine):
             search(rows, sign, cost, squared, CLOSER * self.tol, self.n_jobs)
             for sign in np.ascontiguousarray(one_against_rest(given.y, len(self.classes_)))
         ]
-        rng = self._rng()
-        course = self._course("step", self.max_iter)
-
-        def planes() -> np.ndarray:
-            return np.array([run.plane for run in runs]).reshape(-1, rows.shape[1])
 
         def attributes() -> dict[str, Any]:
-            return self._planes(planes()) | {
+            planes = np.array([run.plane for run in runs]).reshape(-1, rows.shape[1])
+            return self._planes(planes) | {
                 "dual_objective_": np.array([run.dual_objective for run in runs]),
                 "duality_gap_": np.array([run.gap for run in runs]),
             }
 
-        for _ in course:
-            for run in runs:
-                run.step(rng)
-            if course.end_step(
-                sum(run.dual_objective for run in runs),
-                converged=all(run.ended for run in runs),
-                state=lambda: {"planes": planes()},
-                attributes=attributes,
-            ):
-                break
-        self._keep(attributes())
-        self.history_, self.n_iter_ = course.history, len(course.history)
-        worst = self.duality_gap_.max(initial=0.0)
-        if worst > CLOSER * self.tol and course.history.stopped != "callback":
-            warnings.warn(
-                f"LinearSVC has not converged in {self.n_iter_} steps: duality gap {worst:.3g} of "
-                f"the objective, tol={self.tol:g}. Scale the columns, lower C, or increase "
-                "max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-
-    def _search(self, n: int, d: int) -> type[PlaneSearch]:
-        few = d <= MOST_COLUMNS and n >= MANY_ROWS * d
-        if self.solver == "coordinate" or (self.solver == "auto" and not few):
-            return CoordinateDescent
-        return NewtonDescent if self.loss == "squared_hinge" else InteriorPoint
+        self._follow(runs, attributes)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         # a plane per class; three are reckoned with; only few columns have matrices of columns
