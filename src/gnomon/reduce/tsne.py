@@ -353,6 +353,8 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
             for step in course:
                 factor = self.early_exaggeration if step < early else 1.0
                 momentum = EARLY_MOMENTUM if step < early else MOMENTUM
+                if step == early:  # gains and speed fit the exaggerated forces, which end here
+                    velocity[:], gains[:] = 0, 1
                 gradient, divergence = forces(places, factor)
                 move(places, gradient, velocity, gains, rate, momentum)
                 np.subtract(places, places.mean(axis=0), out=places)
