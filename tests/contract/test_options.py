@@ -172,10 +172,6 @@ WITHOUT_WEIGHTS = {
 # Options that scikit-learn's class computes, which cannot place new rows: expected failures, named
 # in the summary of the run. The list may only shrink.
 OPEN = {("SpectralEmbedding", "affinity")}
-# Defects: options with which weights are not repetitions. The list may only shrink.
-WRONG_WEIGHTS = {
-    ("KBinsDiscretizer", "strategy", "kmeans"),
-}
 # Functions, fitted members and the first factors of NMF are given by the caller, and no model file
 # holds a function.
 SCORERS = set(get_scorer_names())  # one table of names for all who judge: one of them is tried
@@ -256,8 +252,6 @@ def test_an_option_keeps_the_contract(cls, name, value, rng, tmp_path, small_chu
     loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
     assert_same_bits(outputs(loaded, X), found)
     assert_same_bits(found, expected)
-    if (cls.__name__, name, value) in WRONG_WEIGHTS:
-        pytest.xfail("weights are not repetitions: a defect that is to be fixed")
     falls_back = hasattr(estimator, "peer_")  # to a class of scikit-learn's that takes no weights
     if falls_back or (cls.__name__, name, value) in WITHOUT_WEIGHTS:
         assert_weights_refused(cls, chosen, X, y, rng)

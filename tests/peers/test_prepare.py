@@ -95,3 +95,13 @@ def test_files_of_former_scalers_are_read(tmp_path):
     for former, today in (("Standardize", "StandardScaler"), ("ScaleRange", "MinMaxScaler")):
         with pytest.warns(FutureWarning, match=f"is now gnomon.prepare.{today}"):
             assert getattr(prepare, former) is getattr(prepare, today)
+
+
+def test_bins_by_k_means_count_a_weight_as_repetitions_also_where_clusters_are_empty(rng):
+    for _ in range(10):
+        X, weights = rng.normal(size=(40, 3)) ** 3, rng.integers(0, 4, 40)
+        rows = rng.permutation(np.repeat(np.arange(40), weights))
+        weighted = prepare.KBinsDiscretizer(5, strategy="kmeans").fit(X, sample_weight=weights)
+        repeated = prepare.KBinsDiscretizer(5, strategy="kmeans").fit(X[rows])
+        for found, expected in zip(weighted.bin_edges_, repeated.bin_edges_):
+            np.testing.assert_allclose(found, expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn import preprocessing
 
+from gnomon.contract.written_out import is_whole
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, Options, StrOptions, whole
 from gnomon.engine.registry import method
@@ -23,6 +24,7 @@ QUANTILES = {
     "normal_unbiased",
     "weibull",
 }
+MOST_WRITTEN_OUT = 2**24  # repeated rows; beyond, the tolerance of k-means ignores weights
 
 
 @method(
@@ -142,6 +144,8 @@ class KBinsDiscretizer(WrappedFilter):
         return X.astype(np.float64) if whole else X
 
     def _fitted(self, X, weights):
+        if self.strategy == "kmeans":
+            X, weights = self._for_k_means(self._checked_array(X), weights)
         try:
             return super()._fitted(X, weights)
         except IndexError:
@@ -149,3 +153,17 @@ class KBinsDiscretizer(WrappedFilter):
                 "KBinsDiscretizer: the values of a column lie so close together (within 1e-8) that "
                 "no bin is left; rescale the column"
             ) from None
+
+    def _for_k_means(self, X, weights):
+        """Rows for scikit-learn's k-means of each column, such that weights are repetitions.
+
+        It scales ``tol`` by the variance of rows without weights and fills empty clusters from
+        rows without weights, in an order that follows that of the rows: whole weights are written
+        out, and each column, which is clustered alone, is sorted.
+        """
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
+            return X, weights
+        if weights is not None and is_whole(weights, len(X)) and weights.sum() <= MOST_WRITTEN_OUT:
+            X, weights = np.repeat(X, weights.astype(np.int64), axis=0), None
+        drawn = self.subsample is not None and len(X) > self.subsample
+        return (X if drawn or weights is not None else np.sort(X, axis=0)), weights
