@@ -42,6 +42,7 @@ CASES: dict[str, Case] = {
     "BaggingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_bagging"),
     "BayesianGaussianMixture": _case("mixture", None, "mixture.tests.test_bayesian_mixture"),
     "BisectingKMeans": _case("cluster", "cluster", "cluster.tests.test_bisect_k_means"),
+    "CalibratedClassifierCV": _case("calibration", "ensemble", "tests.test_calibration"),
     "DBSCAN": _case("cluster", "cluster", "cluster.tests.test_dbscan"),
     "DecisionTreeClassifier": _case("tree", "trees", *_TREE),
     "DecisionTreeRegressor": _case("tree", "trees", *_TREE),

@@ -11,6 +11,7 @@ from gnomon.ensemble.bayesian import (
     BayesianCombinationRegressor,
 )
 from gnomon.ensemble.bucket import BucketClassifier, BucketRegressor
+from gnomon.ensemble.calibrated import CalibratedClassifierCV
 from gnomon.ensemble.cascade import CascadeClassifier, cascade_rates
 from gnomon.ensemble.condorcet import jury_table, majority_probability, simulate_majority
 from gnomon.ensemble.cv_committee import CVCommitteeClassifier, CVCommitteeRegressor
@@ -58,6 +59,7 @@ __all__ = [
     "BucketRegressor",
     "CVCommitteeClassifier",
     "CVCommitteeRegressor",
+    "CalibratedClassifierCV",
     "CascadeClassifier",
     "FeatureSubsetClassifier",
     "FeatureSubsetRegressor",

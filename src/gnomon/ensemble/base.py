@@ -114,9 +114,14 @@ class Training:
         return Part(order, None if self.weights is None else self.weights[order])
 
     def folds(self, cv, rng: np.random.Generator, strata: np.ndarray | None) -> list[Fold]:
-        """Folds drawn at random, or those that are given as positions of rows."""
+        """Folds drawn at random, those of a splitter, or given as positions of rows."""
         if isinstance(cv, Integral):
             return self.lots.folds(int(cv), rng, strata)
+        if hasattr(cv, "split"):
+            given = np.arange(self.n_rows if self.kept is None else len(self.kept))
+            y = np.zeros(len(given), self.y.dtype)
+            y[slice(None) if self.kept is None else self.kept] = self.y
+            cv = list(cv.split(given[:, None], y))
         return [Fold(self._given_part(learn), self._given_part(held)) for learn, held in cv]
 
     def _given_part(self, positions) -> Part:

@@ -97,7 +97,6 @@ class CVCommittee(OfOneKind):
     texts="004 11.2",
     use="A learner that is cross-validated anyway: its fold models joined beat one of them.",
     avoid="Where one model must be shown or kept small.",
-    peers=("sklearn.calibration.CalibratedClassifierCV",),
 )
 class CVCommitteeClassifier(CVCommittee, Classifier):
     """The models of a cross-validation, joined by mean probability or vote.

@@ -145,11 +145,6 @@ class Stack(TransformerMixin, LevelZero):
         strata = training.y if self._target == "classes" else None
         if self.split == "holdout":
             return [training.lots.halves(self.holdout, rng, strata)]
-        if hasattr(self.cv, "split"):
-            given = np.arange(training.n_rows if training.kept is None else len(training.kept))
-            y = np.zeros(len(given), training.y.dtype)
-            y[slice(None) if training.kept is None else training.kept] = training.y
-            return training.folds(list(self.cv.split(given[:, None], y)), rng, strata)
         return training.folds(5 if self.cv is None else self.cv, rng, strata)
 
     def _default_final(self) -> Any:
