@@ -60,7 +60,7 @@ CASES: dict[str, Case] = {
     "HDBSCAN": _case("cluster", "cluster", "cluster.tests.test_hdbscan"),
     "HistGradientBoostingClassifier": _case("ensemble", "trees", _HISTOGRAM),
     "HistGradientBoostingRegressor": _case("ensemble", "trees", _HISTOGRAM),
-    "IsolationForest": _case("ensemble", None, "ensemble.tests.test_iforest"),
+    "IsolationForest": _case("ensemble", "trees", "ensemble.tests.test_iforest"),
     "Isomap": _case("manifold", "reduce", "manifold.tests.test_isomap"),
     "KMeans": _case("cluster", "cluster", _KMEANS),
     "KNeighborsClassifier": _case("neighbors", "neighbors", _NEIGHBORS),

@@ -13,6 +13,7 @@ from gnomon.trees.gradient_boosting import (
     GradientBoostingRegressor,
 )
 from gnomon.trees.importance import PermutationImportance
+from gnomon.trees.isolation_forest import IsolationForest
 from gnomon.trees.model_tree import ModelTreeRegressor
 from gnomon.trees.oblique_tree import (
     GaussianTreeClassifier,
@@ -51,6 +52,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "IsolationForest",
     "ModelTreeRegressor",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",
