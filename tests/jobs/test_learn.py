@@ -170,6 +170,16 @@ def test_the_choice_is_the_simplest_within_one_error_or_the_best(found):
     assert ranks[found.chosen] == min(ranks[each.name] for each in near)
 
 
+def test_the_reason_of_a_choice_is_in_scores_and_standard_errors(found):
+    """Not in units of the losses, as squares of the target's unit."""
+    best, *others = found.board.results
+    for other in others:
+        said = learn_module.distance_from(best, other)
+        start = f"{found.measure} {other.mean:.4g} against {best.mean:.4g}; compared row by row, "
+        assert said.startswith(start)
+        assert said.endswith(("standard errors", "not worse"))
+
+
 def test_a_baseline_that_is_beaten_is_not_chosen_however_near_it_is():
     rng = np.random.default_rng(7)
     flag = rng.uniform(size=6000) < 0.007

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,10 @@ import scipy.sparse as sp
 
 import gnomon
 from gnomon.engine.errors import DataError
-from gnomon.linear import GLM, ElasticNet, Lasso, LogisticRegression, Ridge
+from gnomon.engine.modelfile import load, save
+from gnomon.linear import GLM, ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from gnomon.table import Table
+from gnomon.trees import DecisionTreeRegressor
 
 N_LEVELS = 150
 LEARNERS = [
@@ -166,3 +169,14 @@ def test_a_glm_of_a_hundred_thousand_levels_and_a_million_rows_needs_less_than_2
     assert run.returncode == 0, run.stderr
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(run.stdout) * unit < 2e9
+
+
+@pytest.mark.parametrize("learner", [LinearRegression(), DecisionTreeRegressor()], ids=repr)
+def test_a_model_whose_rarest_levels_are_read_as_one_is_saved_and_loaded(rng, tmp_path, learner):
+    frame, _, y = shops(rng, 400, 300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = learner.fit(frame, y)
+        again = load(save(model, tmp_path / "model.gnomon"))
+        assert any(getattr(code, "lumped", 0) for code in model.encoder_.codes)
+        assert np.array_equal(again.predict(frame), model.predict(frame))

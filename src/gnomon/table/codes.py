@@ -272,8 +272,13 @@ class CategoryCode(Code):
         "n_missing": Whole(),
         "one_hot": Flag(),
         "shares": Array("f8", ("n_shares",), low=0.0),
-        "values": ListOf(Anything(), "n_shares"),
+        "values": ListOf(Anything()),
     }
+
+    def _check_loaded(self) -> None:
+        n_levels = len(self.values) + bool(self.lumped)  # the last share is that of all others
+        if hasattr(self, "shares") and len(self.shares) != n_levels:
+            raise ValueError(f"{len(self.shares)} shares of {n_levels} categories")
 
     def __init__(
         self,

@@ -240,6 +240,15 @@ def is_near(best: CrossValidation, other: CrossValidation) -> bool:
     return bool(gap <= error)
 
 
+def distance_from(best: CrossValidation, other: CrossValidation) -> str:
+    """The scores of two learners, and how far apart they are row by row, in words."""
+    gap, error = gap_between(best, other)
+    scores = f"{best.measures[0].name} {other.mean:.4g} against {best.mean:.4g}"
+    if gap <= 0:
+        return f"{scores}; compared row by row, it is not worse"
+    return f"{scores}; compared row by row, the difference is {gap / error:.2f} standard errors"
+
+
 def inputs_sample(rows: Table, random_state: int) -> Table:
     """Some training rows, which later rows are compared with."""
     if len(rows) <= SAMPLE_ROWS:
@@ -459,10 +468,9 @@ class Learning:
         name = min(near, key=lambda each: entrants[each.name].complexity).name
         why = "it has the best mean, and no simpler learner is within one standard error of it"
         if name != best.name:
-            gap, error = gap_between(best, board[name])
             why = (
                 f"it is the simplest learner within one standard error of the best, {best.name} "
-                f"({error:.2g}, of the paired losses, which differ by {max(gap, 0):.2g})"
+                f"({distance_from(best, board[name])})"
             )
         self.run.decide(f"{name} is chosen", why)
         return entrants[name]
