@@ -43,7 +43,8 @@ def test_a_file_is_opened_read_changed_and_written_down(tmp_path, hostile_file):
         assert "<script>alert(1)</script>" in text_of(page, "#rows")
         assert "401 rows, 4 columns" in text_of(page)
         assert "1 missing" in text_of(page, "thead")
-        assert page.evaluate("document.querySelectorAll('thead svg.bars rect').length") > 10
+        drawn = page.evaluate("document.querySelector('thead svg.bars path').getAttribute('d')")
+        assert drawn.count("M") > 10, "a bar for every step of the values"
 
         # rows by keyboard alone
         page.evaluate("document.getElementById('grid').focus()")
@@ -55,9 +56,11 @@ def test_a_file_is_opened_read_changed_and_written_down(tmp_path, hostile_file):
         kept = page.evaluate("Number(document.getElementById('grid').dataset.rows)")
         submit(page, "form:has([name=expression])", name="paid", expression="price * pieces")
         assert "5 columns" in text_of(page)
+        open_menu(page, "pieces")
         submit(page, "th[data-column=pieces] form:has([value=kind])", kind="category")
         menu = page.evaluate("document.querySelector('th[data-column=pieces] .menu').textContent")
         assert "category: set by hand" in menu
+        open_menu(page, "paid")
         page.follow("document.querySelector('th[data-column=paid] button[value=desc]').click()")
         page.wait_for("document.querySelectorAll('#rows tr').length > 5")
         lines = page.evaluate(
@@ -81,6 +84,13 @@ def test_a_file_is_opened_read_changed_and_written_down(tmp_path, hostile_file):
     subprocess.run([sys.executable, again], cwd=tmp_path, check=True)
     assert gnomon.read(tmp_path / "again.arrow").equals(last), "the script gives the same table"
     assert len(last) == kept
+
+
+def open_menu(page, column: str) -> None:
+    """Open the menu of a column by the keyboard, as the forms are made when it opens."""
+    page.evaluate(f"document.querySelector('th[data-column={column}] summary').focus()")
+    page.press("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    page.wait_for(f"document.querySelectorAll('th[data-column={column}] .menu form').length === 4")
 
 
 def test_findings_stand_beside_their_columns_and_a_dropped_file_is_opened(tmp_path):

@@ -11,6 +11,7 @@ import uvicorn
 
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import load_packages
+from gnomon.table.sql import open_duckdb
 from gnomon.workbench.web.app import Workbench, packed_plotly
 from gnomon.workbench.web.guard import Guard
 from gnomon.workbench.web.routes import make_app
@@ -59,8 +60,11 @@ def link_of(host: str, port: int, token: str, place: str = "/") -> str:
     return f"http://{shown}:{port}{place}" + (f"?token={token}" if token else "")
 
 
-def prepare() -> None:
-    """Load what the first views and lists of methods need, before anybody opens them."""
+def prepare(bench: Workbench) -> None:
+    """Load what the first pages, views and lists of methods need, before anybody opens them."""
+    for name in bench.templates.list_templates(["html"]):
+        bench.templates.get_template(name)
+    open_duckdb().close()
     packed_plotly()
     load_packages()
 
@@ -91,7 +95,7 @@ def serve(
     link = link_of(host, port, "" if password else session.token(), place)
     say(f"gnomon is open at {link}")
     say("Ctrl-C ends the server; runs that are at work go on, and the session is kept.")
-    threading.Timer(READY, prepare).start()
+    threading.Timer(READY, prepare, [bench]).start()
     if browser:
         threading.Timer(0.4, webbrowser.open, [link]).start()
     settings = uvicorn.Config(

@@ -42,7 +42,7 @@
         return line;
       }));
       byId("notes").textContent = found.notes.join(" ");
-      await Plotly.react("sweeps", found.figure.data, found.figure.layout, options);
+      await (await gnomonPlotly()).react("sweeps", found.figure.data, found.figure.layout, options);
       byId("sweeps").dataset.drawn = String(asking);
     } catch (error) {
       byId("said").textContent = error.message;
@@ -68,7 +68,7 @@
     try {
       const found = await ask("why");
       byId("why-text").textContent = found.text;
-      await Plotly.newPlot("why-figure", found.figure.data, found.figure.layout, options);
+      await (await gnomonPlotly()).newPlot("why-figure", found.figure.data, found.figure.layout, options);
     } catch (error) {
       byId("why-text").textContent = error.message;
     }

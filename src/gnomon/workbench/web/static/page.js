@@ -43,6 +43,23 @@
     }
   });
 
+  // Plotly's script is large: the page comes first, then what draws its figures
+  let plotly = null;
+  window.gnomonPlotly = () => {
+    plotly ??= new Promise((done, failed) => {
+      const load = () => {
+        const script = document.createElement("script");
+        script.src = "/static/plotly.min.js";
+        script.onload = () => done(window.Plotly);
+        script.onerror = () => failed(new Error("The script that draws figures does not load."));
+        document.head.append(script);
+      };
+      if (document.readyState === "complete") load();
+      else addEventListener("load", load, { once: true });
+    });
+    return plotly;
+  };
+
   // one menu at a time; Escape and a click elsewhere close it
   document.addEventListener("toggle", (event) => {
     if (!event.target.matches?.("details.column, details.action") || !event.target.open) return;

@@ -12,10 +12,11 @@
   let timer = null;
 
   async function draw() {
+    const drawn = gnomonPlotly(); // comes while the figures are fetched
     await Promise.all(places.map(async (place) => {
       const figure = await (await fetch(`${player.dataset.place}${place.dataset.figure}?theme=${root.dataset.theme}`)).json();
       const layout = { ...figure.layout, sliders: [], updatemenus: [], title: undefined, width: undefined, height: place.id === "rows" ? 480 : 400, margin: { ...figure.layout.margin, t: 40, b: 60 }, autosize: true };
-      await Plotly.newPlot(place, { data: figure.data, layout, frames: figure.frames, config: options });
+      await (await drawn).newPlot(place, { data: figure.data, layout, frames: figure.frames, config: options });
     }));
     await show(Number(slider.value));
     player.dataset.drawn = "yes";
@@ -25,6 +26,7 @@
     slider.value = at;
     document.getElementById("step-shown").textContent = `step ${numbers[at]} of ${player.dataset.last}`;
     player.dataset.at = numbers[at];
+    const Plotly = await gnomonPlotly();
     await Promise.all(places.map((place) => Plotly.animate(place, [numbers[at]], at_once)));
   }
   function stop() {

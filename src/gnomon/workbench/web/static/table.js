@@ -126,6 +126,16 @@
   show(0);
   window.gnomonTable = { moveTo, first: () => first };
 
+  // the forms of a column are made when its menu is opened: wide tables stay light
+  grid.addEventListener("toggle", (event) => {
+    const cell = event.target.closest?.("th[data-column]");
+    const menu = cell?.querySelector(".menu");
+    if (!event.target.open || !menu || menu.querySelector("form")) return;
+    menu.append(document.getElementById("column-menu").content.cloneNode(true));
+    for (const field of menu.querySelectorAll("[name=column], [name=name]")) field.value = cell.dataset.column;
+    menu.querySelector("[name=kind]").value = cell.dataset.kind;
+  }, true);
+
   // findings stand beside the columns that they concern
   document.addEventListener("htmx:load", () => {
     const found = document.querySelector("#findings[data-done]");

@@ -57,6 +57,7 @@
 
   async function draw(found) {
     shown = found;
+    const Plotly = await gnomonPlotly();
     drawing = true;
     for (const [k, card] of cards.entries()) {
       const place = card.querySelector(".plot");
@@ -92,5 +93,6 @@
   document.getElementById("clear").addEventListener("click", () => brush([]));
   document.addEventListener("gnomon-theme", load);
   window.gnomonViews = { brush };
+  gnomonPlotly(); // comes while the server draws
   load();
 })();
