@@ -229,14 +229,16 @@ class LinearSVC(SearchedPlanes, LinearMachine):
             for sign in np.ascontiguousarray(one_against_rest(given.y, len(self.classes_)))
         ]
 
+        def planes() -> np.ndarray:
+            return np.array([run.plane for run in runs]).reshape(-1, rows.shape[1])
+
         def attributes() -> dict[str, Any]:
-            planes = np.array([run.plane for run in runs]).reshape(-1, rows.shape[1])
-            return self._planes(planes) | {
+            return self._planes(planes()) | {
                 "dual_objective_": np.array([run.dual_objective for run in runs]),
                 "duality_gap_": np.array([run.gap for run in runs]),
             }
 
-        self._follow(runs, attributes)
+        self._follow(runs, planes, attributes)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         # a plane per class; three are reckoned with; only few columns have matrices of columns

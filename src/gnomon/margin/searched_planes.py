@@ -35,7 +35,10 @@ class SearchedPlanes:
         return NewtonDescent if self.loss.startswith("squared") else InteriorPoint
 
     def _follow(
-        self: Any, runs: Sequence[PlaneSearch], attributes: Callable[[], dict[str, Any]]
+        self: Any,
+        runs: Sequence[PlaneSearch],
+        planes: Callable[[], np.ndarray],
+        attributes: Callable[[], dict[str, Any]],
     ) -> None:
         """Let the searches make their steps, and keep where they end."""
         rng = self._rng()
@@ -46,7 +49,7 @@ class SearchedPlanes:
             if course.end_step(
                 sum(run.dual_objective for run in runs),
                 converged=all(run.ended for run in runs),
-                state=lambda: {"planes": np.array([run.plane for run in runs])},
+                state=lambda: {"planes": planes()},
                 attributes=attributes,
             ):
                 break
