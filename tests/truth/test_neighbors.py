@@ -49,6 +49,7 @@ from gnomon.neighbors import (
     table_of_pairs,
     voronoi_cells,
 )
+from gnomon.neighbors.index import ProductFilter, ReducedFilter, components_that_pay
 from gnomon.neighbors.pairwise import rowwise_distances
 from gnomon.table import Table
 
@@ -114,6 +115,37 @@ def test_the_search_by_single_precision_products_is_exact_at_any_scale(scale, rn
     squares = ((queries[:, None] / scale - rows[None] / scale) ** 2).sum(axis=2)
     nearest = np.sort(squares, axis=1)[:, :4]
     np.testing.assert_allclose((found.distances / scale) ** 2, nearest, rtol=1e-9, atol=1e-20)
+
+
+@pytest.mark.covers("k-nearest-neighbors")
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e120])
+def test_the_search_by_principal_components_is_exact_also_with_ties_and_far_queries(scale, rng):
+    low = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 40)) + 0.05 * rng.normal(size=(400, 40))
+    rows = scale * np.vstack([low, low[:30], np.round(low[:100])])
+    queries = np.vstack([rows[::3], rows[:5] + scale, 1e30 * rows[:2]])
+    queries = queries[np.abs(queries).max(axis=1) < 1e150]
+    for n_components in (1, 8, 40):
+        basis = np.linalg.qr(rng.normal(size=(40, n_components)))[0]
+        found = ReducedFilter(rows, basis).nearest(queries, 7)
+        expected = ProductFilter(rows).nearest(queries, 7)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+def test_principal_components_are_taken_where_few_hold_the_distances(rng):
+    few = rng.normal(size=(3000, 6)) @ rng.normal(size=(6, 80)) + 0.01 * rng.normal(size=(3000, 80))
+    assert components_that_pay(few).shape[1] <= 16
+    assert components_that_pay(rng.normal(size=(3000, 80))) is None
+    assert components_that_pay(few[:, :20]) is None  # nothing to win in few columns
+
+
+def test_a_long_search_finds_the_same_by_principal_components(rng, monkeypatch):
+    rows = rng.normal(size=(1200, 4)) @ rng.normal(size=(4, 64)) + 0.1 * rng.normal(size=(1200, 64))
+    expected = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(rows).kneighbors_graph()
+    monkeypatch.setattr("gnomon.neighbors.index.WORTH_COMPONENTS", 1)
+    model = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(rows)
+    assert (model.kneighbors_graph() != expected).nnz == 0
+    assert model.index_._reduced_filter is not None
 
 
 @pytest.mark.covers("k-nearest-neighbors")

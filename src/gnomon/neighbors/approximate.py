@@ -128,6 +128,7 @@ class Cells:
             lengths[some],
             self.rows.unit,
             self.rows.slack,
+            self.rows.lost,
             queries[some],
             self.rows.points[start:stop],
             self.order[start:stop],

@@ -3,8 +3,9 @@
 - "brute": all rows are compared, by products of matrices. In single precision
   -2 q'x + |x|^2 + |q|^2 costs a tenth of a plain comparison, and a bound of its rounding error
   tells which rows may be among the nearest; only these, a few dozen per query, are compared in
-  double precision. The result is exact, ties included. Other exponents than p = 2 are compared
-  column by column.
+  double precision. The result is exact, ties included. For many queries products are of the
+  leading principal components and of the length of what they leave, which bound the distance from
+  below too (`ReducedFilter`). Other exponents than p = 2 are compared column by column.
 - "kd_tree": rows halved again and again along the widest side of their box; from the least and
   greatest values of a box is known how near its rows can be. For few coordinates.
 - "ball_tree": see `gnomon.neighbors.ball_tree`; for any true metric.
@@ -52,6 +53,10 @@ WORTH_THREADS = 2**14
 WORTH_ORDER = 2**15
 NOBODY = np.iinfo(np.int64).max
 SINGLE = 2.0**-24
+BUILT = ("_filter", "_reduced_filter", "_boxes", "_balls")
+# Queries times cells of the rows from which on components are computed: 0.3 s of products.
+WORTH_COMPONENTS = 2**33
+EXACT_COST = 10.0  # of a column in double precision, in units of one of a product in single
 
 
 class Neighbors(NamedTuple):
@@ -199,6 +204,7 @@ class NeighborIndex:
         neighbors : Neighbours
         """
         n = rows.shape[0]
+        self._expect(n)
         found = Neighbors(np.empty((n, k)), np.empty((n, k), np.int64))
         places = self._by_leaf(rows, n_jobs)
 
@@ -247,7 +253,8 @@ class NeighborIndex:
             distances, indices, _ = self._balls.query(queries, k)
             return Neighbors(_undone(distances, p), indices)
         if p == 2:
-            return self._filter.nearest(queries, k)
+            reduced = vars(self).get("_reduced_filter")
+            return (reduced or self._filter).nearest(queries, k)
         found = empty_heaps(len(queries), k)
         for start in range(0, self.n_rows, ROWS_TOGETHER):
             block = power_sums(queries, self.stored[start : start + ROWS_TOGETHER], p)
@@ -282,6 +289,7 @@ class NeighborIndex:
             raise DataError(
                 f"{k} other rows were requested and there are {self.n_rows - 1}; choose fewer"
             )
+        self._expect(self.n_rows)
         starts = range(0, self.n_rows, QUERIES_TOGETHER)
         parts = list(in_order(lambda start: self._others_of(start, k), starts, n_jobs))
         return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
@@ -365,9 +373,20 @@ class NeighborIndex:
                 indices.append(which[which != own])
         return distances, indices
 
+    def _expect(self, n_queries: int) -> None:
+        """Compute principal components before a search that is long enough for them to pay."""
+        brute = self.chosen == "brute" and self.has_coordinates and self.distance.exponent == 2
+        if brute and n_queries * self.stored.size >= WORTH_COMPONENTS:
+            _ = self._reduced_filter
+
     @cached_property
     def _filter(self) -> ProductFilter:
         return ProductFilter(self.stored)
+
+    @cached_property
+    def _reduced_filter(self) -> ReducedFilter | None:
+        basis = components_that_pay(self.stored)
+        return None if basis is None else ReducedFilter(self.stored, basis)
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -385,7 +404,7 @@ class NeighborIndex:
         return _BetweenCoordinates(self.distance)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ("_filter", "_boxes", "_balls")}
+        return {k: v for k, v in vars(self).items() if k not in BUILT}
 
     def _check_loaded(self) -> None:
         if not isinstance(self.distance, Distance) or self.chosen not in ALGORITHMS:
@@ -460,7 +479,7 @@ class ProductFilter:
             default=0.0,
         )
         self.factor = 1.0 if largest == 0 else 2.0 ** -np.clip(np.frexp(largest)[1], -400, 400)
-        self.share = 1.0 - (d + 8) * 2 * SINGLE
+        self.share = 1.0 - self.lost
         self.slack = 1e-35 * (d + 1)
         self.squares = np.empty(n, np.float32)
         start = 0
@@ -469,6 +488,11 @@ class ProductFilter:
             lengths = np.einsum("ij,ij->i", centered, centered)
             self.squares[start : start + len(part)] = lengths * self.share
             start += len(part)
+
+    @property
+    def lost(self) -> float:
+        """The share by which squares are lowered."""
+        return (self.points.shape[1] + 8) * 2 * SINGLE
 
     def _parts(self, start: int = 0, stop: int | None = None):
         stop = len(self.points) if stop is None else stop
@@ -514,6 +538,7 @@ class ProductFilter:
                     lengths[some],
                     self.unit,
                     self.slack,
+                    self.lost,
                     queries[some],
                     self.points[start:stop],
                     nobody,
@@ -523,6 +548,92 @@ class ProductFilter:
                 )
         sort_heaps(*found)
         return found
+
+
+class ReducedFilter(ProductFilter):
+    """Exact nearest rows by Euclidean distance, by products of few coordinates of each row.
+
+    Rows are written as their products with an orthonormal basis and the length of what these leave.
+    Such coordinates have the lengths of the rows, and by the triangle inequality distances that are
+    no greater: rows whose bound is beyond the nearest so far are passed over.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    basis : ndarray of shape (d, m)
+        Orthonormal columns.
+    """
+
+    lost = np.inf  # there is no bound from above
+
+    def __init__(self, points: np.ndarray, basis: np.ndarray):
+        self.basis = basis
+        super().__init__(points)
+        d, m = basis.shape
+        # the rounding of products, and of the lengths left, which are differences of squares
+        self.share = 1.0 - (m + 9) * 2 * SINGLE - 4.0 * np.sqrt(d * 2.0**-53)
+        self.reduced = np.empty((len(points), m + 1), np.float32)
+        start = 0
+        for part in self._parts():
+            here = slice(start, start + len(part))
+            self.reduced[here], lengths = self._coordinates((part - self.center) * self.factor)
+            self.squares[here] = lengths * self.share
+            start += len(part)
+
+    def _coordinates(self, scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates of scaled rows, and their squared lengths."""
+        lengths = np.einsum("ij,ij->i", scaled, scaled)
+        inside = np.dot(scaled, self.basis)
+        left = np.maximum(lengths - np.einsum("ij,ij->i", inside, inside), 0.0)
+        return np.column_stack([inside, np.sqrt(left)]), lengths
+
+    def single(self, start: int, stop: int) -> np.ndarray:
+        return self.reduced[start:stop]
+
+    def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scaled = (queries - self.center) * self.factor
+        with np.errstate(over="ignore", invalid="ignore"):
+            coordinates, lengths = self._coordinates(scaled)
+        far = ~(lengths < 1e24)
+        coordinates[far] = 0.0
+        return (-2.0 * coordinates).astype(np.float32), np.where(far, -np.inf, lengths * self.share)
+
+
+def components_that_pay(points: np.ndarray) -> np.ndarray | None:
+    """So many principal components of some rows that a search is cheapest; None where none pay.
+
+    The cost of m components is that of a product of m + 1 columns and of exact distances of the
+    rows whose bound is below the distance of the nearest, as other rows show.
+    """
+    n, d = points.shape
+    most = min(d // 4, 256)
+    step = max(n // 1024, 1)
+    sample, others = points[:: 2 * step], points[step :: 2 * step]
+    center = sample.mean(axis=0)
+    sample, others = sample - center, others - center
+    if most < 8 or len(sample) <= 2 * most:
+        return None
+    _, vectors = np.linalg.eigh(np.dot(sample, sample.T))
+    basis, _ = np.linalg.qr(np.dot(sample.T, vectors[:, : -most - 1 : -1]))
+    inside = np.dot(others, basis)
+    squares = np.einsum("ij,ij->i", others, others)
+    asked = slice(None, None, 4)
+    own = np.arange(0, len(others), 4)
+
+    def between(coordinates: np.ndarray) -> np.ndarray:
+        found = squares[asked, None] + squares - 2.0 * np.dot(coordinates[asked], coordinates.T)
+        found[np.arange(len(own)), own] = np.inf
+        return found
+
+    nearest = between(others).min(axis=1, keepdims=True)
+    costs = {}
+    for m in range(8, most + 1, 8):
+        some = inside[:, :m]
+        left = np.sqrt(np.maximum(squares - np.einsum("ij,ij->i", some, some), 0.0))
+        bounds = between(np.column_stack([some, left]))
+        costs[m] = m + 1 + EXACT_COST * d * float((bounds <= nearest).mean())
+    best = min(costs, key=lambda m: costs[m])
+    return np.ascontiguousarray(basis[:, :best]) if costs[best] < 0.7 * d else None
 
 
 class Boxes:

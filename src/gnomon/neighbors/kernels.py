@@ -6,6 +6,8 @@ by every search. The best so far of a query stand in a heap with the worst on to
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
@@ -212,10 +214,20 @@ def compete(i, waiting, n, queries, rows, given, first, best, which, limit, unit
     return min(limit, np.float32(best[0] * unit - length))
 
 
+@partial(lean_subkernel, reordered=True)
+def about_square(query, row):
+    """The squared distance of two rows but for rounding, added up in any order."""
+    total = 0.0
+    for j in range(len(query)):
+        total += (query[j] - row[j]) * (query[j] - row[j])
+    return total
+
+
 @kernel(
     "f4[:,:]",
     "f4[:]",
     "f8[:]",
+    "f8",
     "f8",
     "f8",
     "f8[:,:]",
@@ -226,24 +238,36 @@ def compete(i, waiting, n, queries, rows, given, first, best, which, limit, unit
     "out i8[:,:]",
 )
 def take_best_of_products(
-    products, squares, lengths, unit, slack, queries, rows, given, first, distances, numbers
+    products, squares, lengths, unit, slack, lost, queries, rows, given, first, distances, numbers
 ):
     """Let rows compete by their squared distance, computed only where a cheap bound allows it.
 
     products (n, m) are -2 q'x and squares (m,) lowered |x|^2 in single precision; with lengths (n,)
     lowered |q|^2, all in units of which `unit` make one squared unit of the rows, their sum less
-    `slack` bounds the squared distance from below. A row is looked at in double precision where the
+    `slack` bounds the squared distance from below, and from above where `lost`, the share by which
+    they were lowered, is finite. A row is looked at in double precision where the
     bound is not beyond the worst of the best so far. queries (n, d), rows (m, d) are the rows of
     these products, given (m,) their numbers where first < 0, else first, first + 1 ...
     """
     m, k = products.shape[1], distances.shape[1]
     least, waiting = np.empty(k, np.float32), np.empty(4, np.int64)
-    lost = (queries.shape[1] + 8) * 2.0**-23
+    rounding = 1.0 + (queries.shape[1] + 8) * 2.0**-51
     for i in range(len(products)):
         best, which = distances[i], numbers[i]
         line = products[i]
         limit = np.float32(best[0] * unit - lengths[i] + slack)
-        if best[0] == np.inf and m >= 2 * k and lengths[i] >= 0.0:
+        done = np.float32(-np.inf)
+        if best[0] == np.inf and m >= 2 * k and lost == np.inf:
+            # the rows of the least bounds first: their distances leave few others to look at
+            done = np.float32(kth_bound(line, squares, np.float32(0.0), least))
+            for j in range(m):
+                if line[j] + squares[j] <= done:
+                    waiting[0] = j
+                    limit = compete(
+                        i, waiting, 1, queries, rows, given, first, best, which, limit, unit,
+                        lengths[i] - slack,
+                    )  # fmt: skip
+        elif best[0] == np.inf and m >= 2 * k and lengths[i] >= 0.0:
             # as many rows as are wanted are no farther than this: few others are looked at
             share = 2.0 * lost / (1.0 - lost)
             most = kth_bound(line, squares, np.float32(share), least)
@@ -255,7 +279,10 @@ def take_best_of_products(
             if count_below(line[start:stop], squares[start:stop], limit) == 0:
                 continue
             for j in range(start, stop):
-                if not line[j] + squares[j] < limit:
+                if not line[j] + squares[j] < limit or line[j] + squares[j] <= done:
+                    continue
+                # most rows whose bound is loose are found to be too far by a sum that is vectorized
+                if lost == np.inf and about_square(queries[i], rows[j]) > best[0] * rounding:
                     continue
                 waiting[n_waiting] = j
                 n_waiting += 1
