@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from gnomon.cluster import (
     DBSCAN,
@@ -32,6 +32,7 @@ from gnomon.cluster import (
     c_index,
     cluster_f,
     contingency_table,
+    dbscan,
     density_attractor,
     dunn,
     external_validity,
@@ -703,3 +704,26 @@ def test_density_validity_prefers_rings_to_slices_and_takes_equal_rows(rng):
     assert density_validity(twice, np.repeat([0, 1], 6)).total == pytest.approx(7 / 8)
     with pytest.raises(DataError, match="two clusters"):
         density_validity(rows, np.where(ring, -1, 0))
+
+
+@pytest.mark.parametrize("kind", ["plain", "integers", "far from zero"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
+def test_dbscan_by_products_is_dbscan_by_boxes(monkeypatch, kind, share):
+    """In many columns pairs are settled by products of matrices, with the same result."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(700, 20)) + rng.normal(size=(4, 20))[rng.integers(0, 4, 700)]
+    rows = {"plain": rows, "integers": np.round(rows), "far from zero": 1e-3 * rows + 1e3}[kind]
+    away = pdist(rows[:150])
+    eps = float(np.quantile(away[away > 0], share))
+    weights = rng.integers(1, 4, len(rows)).astype(float)
+
+    def found(n_jobs):
+        model = DBSCAN(eps, min_samples=6, n_jobs=n_jobs).fit(rows, sample_weight=weights)
+        beside = rows + 0.01 * rows.std()
+        parts = model.labels_, model.core_sample_indices_, model.predict(beside), model.kinds(rows)
+        return [part.tolist() for part in parts]
+
+    assert dbscan.compares_all(rows)
+    by_products = [found(1), found(3)]
+    monkeypatch.setattr(dbscan, "compares_all", lambda rows: False)
+    assert by_products == [found(1)] * 2

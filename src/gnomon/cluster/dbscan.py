@@ -9,6 +9,7 @@ Texts: 001 19.1 and 22.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,10 +34,12 @@ from gnomon.cluster.boxes import (
 from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
 from gnomon.cluster.distinct import RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
+from gnomon.cluster.reach import Reach
 from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
 from gnomon.cluster.starts import SurveyedData
 from gnomon.contract import Data, Takes
 from gnomon.contract.inert import without_effect
+from gnomon.engine.costs import boxes_pay, effective_columns
 from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
@@ -124,7 +127,8 @@ class DBSCAN(RowsClusterer):
     eps / sqrt(d), and so are ours up to three columns; with more, or ``rho > 0``, a tree halves the
     rows until a node is at most eps across, which does the same: all rows of a cell with
     min_samples are core, two cells are joined when one pair of their core rows is within eps, and
-    joined cells are not compared again.
+    joined cells are not compared again. In many columns, where hardly a cell holds two rows, all
+    pairs are compared by products of matrices (`gnomon.cluster.reach`).
 
     A new row gets the cluster of a core row within eps by the same rule, else -1.
 
@@ -190,7 +194,9 @@ class DBSCAN(RowsClusterer):
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         cells = lattice(distinct.rows, self.eps) if self.rho == 0 else None
-        if cells is None:
+        if cells is None and self.rho == 0 and compares_all(distinct.rows):
+            core, group = self._of_all_pairs(distinct)
+        elif cells is None:
             boxed = dense_cells(distinct, self.eps, self.min_samples, self.n_jobs)
             core, group = joined_cores(boxed, self.eps, self.rho)
         else:
@@ -208,6 +214,14 @@ class DBSCAN(RowsClusterer):
             reached = self._nearest_cores(cells, core)[others]
             labels[others] = np.where(reached >= 0, labels[reached], -1)
         return labels
+
+    def _of_all_pairs(self, distinct: DistinctRows) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows are core, and the group of each core row, by products of matrices."""
+        reach = Reach(distinct.rows, self.eps)
+        core = reach.dense(distinct.weights, float(self.min_samples), self.n_jobs)
+        group = np.zeros(len(core), np.int64)
+        group[core] = (reach if core.all() else reach.of(core)).groups(self.n_jobs)
+        return core, group
 
     def _fit(self, data: Data) -> None:
         params = dict(self.metric_params or {})
@@ -284,7 +298,7 @@ class DBSCAN(RowsClusterer):
         check_is_fitted(self)
         if len(self.core_labels_) == len(self.core_sample_indices_) and not self._has_tree():
             return self.core_labels_
-        return self._within_reach(dense_rows(self.components_), self._tree())
+        return self._labels_in_reach()(dense_rows(self.components_))
 
     def _has_tree(self) -> bool:
         return self._metric().is_euclidean and not sp.issparse(self.core_rows_)
@@ -339,8 +353,8 @@ class DBSCAN(RowsClusterer):
         check_is_fitted(self)
         if not self._has_tree():
             return self._each_block(self._by_distances, X)
-        tree = self._tree() if len(self.core_rows_) else None
-        return self._each_block(lambda rows: self._within_reach(dense_rows(rows), tree), X)
+        labels = self._labels_in_reach()
+        return self._each_block(lambda rows: labels(dense_rows(rows)), X)
 
     def kinds(self, X) -> np.ndarray:
         """Of each row whether it is "core", "border" or "noise"; of new rows, as what they lie at.
@@ -359,8 +373,8 @@ class DBSCAN(RowsClusterer):
         kinds = np.where(labels >= 0, BORDER, NOISE)
         self._require_tree("kinds")
         if len(self.core_rows_):
-            tree = self._tree()
-            kinds[self._each_block(lambda rows: _found(rows, tree, 0.0) >= 0, X)] = CORE
+            found = nearest_in_reach(self.core_rows_, 0.0)
+            kinds[self._each_block(lambda rows: found(rows) >= 0, X)] = CORE
         return kinds
 
     def memberships(self, X) -> np.ndarray:
@@ -377,45 +391,52 @@ class DBSCAN(RowsClusterer):
 
         def of_block(rows: np.ndarray) -> np.ndarray:
             member = np.zeros((len(rows), self.n_clusters_), dtype=bool)
-            for cluster, tree in enumerate(trees):
-                member[:, cluster] = _found(rows, tree, self.eps) >= 0
+            for cluster, found in enumerate(finders):
+                member[:, cluster] = found(rows) >= 0
             return member
 
         check_is_fitted(self)
         self._require_tree("memberships")
-        trees = [box_tree(self.core_rows_[self.core_labels_ == c]) for c in range(self.n_clusters_)]
+        groups = [self.core_rows_[self.core_labels_ == c] for c in range(self.n_clusters_)]
+        finders = [nearest_in_reach(rows, self.eps) for rows in groups]
         return self._each_block(of_block, X)
 
     def _require_tree(self, what: str) -> None:
         if not self._has_tree():
             raise ValueError(f"{what} needs dense rows and metric='euclidean'")
 
-    def _tree(self) -> BoxTree:
-        return box_tree(self.core_rows_)
-
     def _reached(self, rows: np.ndarray) -> np.ndarray:
-        tree = self._tree()
+        labels = self._labels_in_reach()
         starts = range(0, len(rows), CELLS_AT_ONCE)
         parts = in_order(
-            lambda start: self._within_reach(rows[start : start + CELLS_AT_ONCE], tree),
+            lambda start: labels(rows[start : start + CELLS_AT_ONCE]),
             starts,
             self.n_jobs,
             short=True,
         )
         return np.concatenate(list(parts))
 
-    def _within_reach(self, rows: np.ndarray, tree: BoxTree | None) -> np.ndarray:
-        labels = np.full(len(rows), -1, np.int64)
-        if tree is None:
-            return labels
+    def _labels_in_reach(self) -> Callable[[np.ndarray], np.ndarray]:
+        """A function of rows: the cluster of a core row within eps of each, or -1."""
+        if len(self.core_rows_) == 0:
+            return lambda rows: np.full(len(rows), -1, np.int64)
         if self.border == "first":
+            tree = box_tree(self.core_rows_)
             numbers = self.core_labels_[tree.order].astype(np.int64)
-            least_labels(rows, tree.rows, *tree[2:], numbers, square(self.eps), labels)
-            return labels
-        found = _found(rows, tree, self.eps)
-        reached = found >= 0
-        labels[reached] = self.core_labels_[found[reached]]
-        return labels
+
+            def least(rows: np.ndarray) -> np.ndarray:
+                labels = np.empty(len(rows), np.int64)
+                least_labels(rows, tree.rows, *tree[2:], numbers, square(self.eps), labels)
+                return labels
+
+            return least
+        found = nearest_in_reach(self.core_rows_, self.eps)
+
+        def nearest(rows: np.ndarray) -> np.ndarray:
+            near = found(rows)
+            return np.where(near >= 0, self.core_labels_[near], -1)
+
+        return nearest
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         tree = 8 * n_rows * (6 * n_columns + 12)
@@ -442,9 +463,23 @@ def square(length: float) -> float:
     return float(length) * float(length)
 
 
-def _found(rows: np.ndarray, tree: BoxTree, eps: float) -> np.ndarray:
-    found, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
-    nearest_rows(rows, tree.rows, tree.order, *tree[2:], square(eps), found, distances)
+def compares_all(rows: np.ndarray) -> bool:
+    """Whether all pairs are compared by products of matrices, since boxes would leave out few."""
+    return not boxes_pay(len(rows), effective_columns(rows))
+
+
+def nearest_in_reach(rows: np.ndarray, eps: float) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of points: the nearest of the rows within eps of each, of equals the first; -1."""
+    if compares_all(rows):
+        return Reach(rows, eps).nearest
+    tree = box_tree(rows)
+
+    def found(points: np.ndarray) -> np.ndarray:
+        places, distances = np.empty(len(points), np.int64), np.empty(len(points))
+        boxes = (tree.rows, tree.order, *tree[2:])
+        nearest_rows(points, *boxes, square(eps), places, distances)
+        return places
+
     return found
 
 
