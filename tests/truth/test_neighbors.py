@@ -969,3 +969,22 @@ def test_neighbors_are_those_of_plain_sums_to_the_bit(algorithm, kind):
         np.testing.assert_array_equal(found.indices, order)
         expected = np.sqrt(np.take_along_axis(sums, order, axis=1))
         np.testing.assert_array_equal(found.distances, expected)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("levels", [3, 9])
+def test_rows_tied_at_the_last_place_all_share_in_the_vote(weights, levels):
+    """Hundreds of rows may be as near as the k-th; each counts the same."""
+    rng = np.random.default_rng(levels)
+    rows, queries = (rng.integers(0, levels, (n, 3)).astype(float) for n in (2000, 60))
+    y, mass = rng.normal(size=len(rows)), rng.uniform(0.5, 2.0, len(rows))
+    found = KNeighborsRegressor(n_neighbors=7, weights=weights).fit(rows, y, mass).predict(queries)
+    for query, answer in zip(queries, found):
+        away = np.sqrt(((rows - query) ** 2).sum(axis=1))
+        order = np.argsort(away)
+        reach = away[order][np.searchsorted(np.cumsum(mass[order]), 7)]
+        inside, tied = mass * (away < reach - 1e-9), mass * (np.abs(away - reach) < 1e-9)
+        counted = inside + tied * (7 - inside.sum()) / tied.sum()
+        if weights == "distance":
+            counted = counted * (away == 0) if (away == 0).any() else counted / away
+        assert answer == pytest.approx(np.average(y, weights=counted), rel=1e-9, abs=1e-9)

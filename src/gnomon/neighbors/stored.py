@@ -46,6 +46,10 @@ from gnomon.table.table import Table
 QUERIES_AT_ONCE = 512
 TIED = 1e-12  # what rounding may put between equal distances
 MOST_TIES = 2**20  # rows tied with their queries' k-th neighbours that are held at once
+# Where rows are tied at the k-th place, so many times as many are asked for again, up to so many;
+# of a query with more ties all rows are looked at. Measured on rows of whole numbers.
+MORE = 4
+MOST_ASKED = 1024
 METRIC: list = [Words(NAMES, SYNONYMS), Distance, callable]
 SEARCH: dict[str, list] = {
     "metric": METRIC,
@@ -273,7 +277,20 @@ class StoredRows(Learner):
             yield Neighborhood(whole, distances, indices, counted)
             return
         yield Neighborhood(whole, distances[whole], indices[whole], counted[whole])
-        tied = np.flatnonzero(cut_off)
+        tied, asked = np.flatnonzero(cut_off), distances.shape[1]
+        most = min(self.index_.n_rows // 4, MOST_ASKED)
+        if isinstance(self.index_, GraphIndex):
+            most = 0  # a graph knows no more neighbors than it was given
+        while len(tied) and MORE * asked <= most:
+            asked *= MORE
+            distances, indices = self.index_.nearest(rows[tied], asked)
+            open_ended = is_within(distances[:, -1:], reach[tied]).ravel()
+            whole = ~open_ended
+            distances, indices = distances[whole], indices[whole]
+            weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
+            counted = shared(distances, weights, reach[tied[whole]], k)
+            yield Neighborhood(tied[whole], distances, indices, counted)
+            tied = tied[open_ended]
         size = max(MOST_TIES // self.index_.n_rows, 1)
         for start in range(0, len(tied), size):
             yield from self._with_all_ties(rows, tied[start : start + size], reach, k)
