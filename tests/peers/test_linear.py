@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.linear_model as peer
 import statsmodels.api as sm
 
@@ -77,6 +78,36 @@ def test_logistic_coefficients_agree_with_scikit_learn(n_classes, C, p, rng):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kind", ["wide", "wide sparse", "tall", "Fortran float32"])
+def test_logistic_regression_by_slopes_reaches_the_objective_of_scikit_learn(n_classes, kind, rng):
+    n, p = (900, 150) if kind == "tall" else (250, 400)
+    X = rng.normal(size=(n, p))
+    if kind == "wide sparse":
+        X[rng.random((n, p)) < 0.9] = 0.0
+    if kind == "Fortran float32":
+        X = np.asfortranarray(X, dtype=np.float32)
+    scores = X[:, :5] @ rng.normal(size=(5, n_classes))
+    y = (scores + rng.gumbel(size=(n, n_classes))).argmax(axis=1)
+    y[:n_classes] = np.arange(n_classes)
+    given = sp.csr_array(X) if kind == "wide sparse" else X
+    ours = LogisticRegression().fit(given, y)
+    assert ours.solver_ == "lbfgs"
+    theirs = peer.LogisticRegression(tol=1e-9, max_iter=5000).fit(X.astype(np.float64), y)
+
+    def objective(model) -> float:
+        proba = model.predict_proba(X.astype(np.float64))
+        squares = np.square(model.coef_, dtype=np.float64).sum()
+        return float(-np.log(proba[np.arange(n), y]).mean() + squares / (2 * n))
+
+    default = peer.LogisticRegression().fit(X.astype(np.float64), y)
+    best = objective(theirs)
+    assert objective(ours) - best <= max(1e-4, 2 * (objective(default) - best))
+    exact = LogisticRegression(tol=1e-9, max_iter=1000).fit(given, y)
+    atol = 1e-4 if X.dtype == np.float32 else 1e-5
+    np.testing.assert_allclose(exact.coef_, theirs.coef_, atol=atol)
 
 
 @pytest.mark.covers("logistic-regression", "softmax-regression")

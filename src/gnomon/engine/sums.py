@@ -166,7 +166,8 @@ class ArraySource:
                 number,
                 start,
                 stop,
-                as_float_rows(self.rows[start:stop]),
+                # a slice of sparse rows is a copy
+                as_float_rows(self.rows if self.in_one else self.rows[start:stop]),
                 None if self.y is None else self.y[start:stop],
                 ones[: stop - start] if self.weights is None else self.weights[start:stop],
                 self.weighted,
@@ -211,7 +212,7 @@ def add_up(
     """
     executor = settings().executor
     together = chunks_per_block(source.n_columns)
-    if isinstance(executor, Cluster):
+    if executor is not None and isinstance(executor, Cluster):  # the check of a protocol is slow
         found = executor.block_totals(function, source, together)
         if found is not None:
             n_blocks, totals = found

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,7 +35,14 @@ from gnomon.engine.products import inner
 from gnomon.engine.quasi_newton import quasi_newton
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Object, Text
-from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
+from gnomon.engine.sums import (
+    ArraySource,
+    Chunk,
+    Source,
+    add_up,
+    as_float_rows,
+    rows_per_chunk,
+)
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     Design,
@@ -65,6 +73,12 @@ from gnomon.linear.solve import (
 from gnomon.table.encode import Columns
 
 MOST_NEWTON = 1500  # coefficients whose second derivatives are still factored at each step
+# Cost of the passes of L-BFGS that Newton's method saves, in products of its matrix: for each cell
+# of rows by coefficients, and for the calls (25 passes against 7 steps, 300 to 5,000 rows).
+PASSES_PER_CELL, PASSES_CALLS = 70, 8e6
+# Columns, for one equation and each further one, up to which their products pay as coordinates of
+# L-BFGS, and rows per column from which these save passes (half of them from 5, none below 2).
+EVENED_COLUMNS, EVENED_ROWS = 100, 2
 # Products of columns per pass: so few that parts do not pay; the most for which Newton's method
 # does with several classes, whose blocks are many; and with two.
 LEAST_WORK, MOST_SOFTMAX_WORK, MOST_NEWTON_WORK = 2e6, 3e7, 1e9
@@ -82,6 +96,7 @@ MOST_SUMMARIZED = 3000  # coefficients whose covariance is still computed
 LEAST_GAIN = 0.25
 # How much nearer than the tolerance such steps go, which do not end as suddenly as Newton's.
 CLOSER = 0.01
+FLAT = 10.0  # how far a slope in the columns' spreads may exceed the tolerance of L-BFGS
 STILL_MOVING = 0.5  # change of a predictor in a last step that tells partial separation
 
 
@@ -129,8 +144,9 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
     l1_ratio : float or None, default=0.0
         Share of the absolute values in the penalty: with any, coefficients become zero.
     tol : float, default=0.0001
-        Stops when the objective can fall by no more than the square of this (one last step is
-        taken then): about where slopes are so small.
+        Newton's method stops when the objective can fall by no more than the square of this (one
+        last step is taken then). L-BFGS stops where no slope exceeds it, as in scikit-learn, and
+        the slope in units of the columns' spread does not exceed ten times as much.
     fit_intercept : bool, default=True
         Whether there are constants, which are not penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -317,19 +333,26 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         return weight.sum() / (len(codes) * np.maximum(weight, EPS))
 
     def _run(self, data: Data, rng: np.random.Generator):
-        if is_sparse(data) and data.n_columns > MOST_WHITENED:
-            assert isinstance(data.source, ArraySource)
-            data = Data(dataclasses.replace(data.source, size=SPARSE_CHUNK), data.columns)
+        if not is_sparse(data):
+            # brought in order once instead of in each pass; no copy where rows lie in C order
+            data = converted(data, np.ascontiguousarray)
         state = self._start(data, rng)
         solved = self._solved_part(data, state)
         if solved is None and self._solver(data.n_rows, data.n_columns) == "newton":
             return self._pass_from(state, data)
+        if is_sparse(data):
+            data = converted(data, as_float_rows, SPARSE_CHUNK)
         return self._run_lbfgs(data, state | {"solver": "lbfgs"}, solved)
 
     def _solver(self, n_rows: int, n_columns: int) -> str:
-        """Newton where summing its matrix costs less than the passes that it saves (measured)."""
+        """Newton where summing its matrix costs less than the passes that it saves (measured).
+
+        Without penalty its matrix is worth more: its last steps tell whether there is a maximum.
+        """
         coefficients = self._equations() * (n_columns + self.fit_intercept)
-        most = MOST_NEWTON_WORK if self._equations() == 1 else MOST_SOFTMAX_WORK
+        most = PASSES_PER_CELL * n_rows * coefficients + PASSES_CALLS - coefficients**3 / 3
+        if np.isinf(self._price()):
+            most = MOST_NEWTON_WORK if self._equations() == 1 else MOST_SOFTMAX_WORK
         small = coefficients <= MOST_NEWTON and n_rows * coefficients**2 <= most
         return "newton" if small else "lbfgs"
 
@@ -486,7 +509,10 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             total = LossSums(*add_up(function, data.source, self.n_jobs))
             self._refuse_empty_class(total)
             state["separated"] = bool(np.isinf(self._price()) and total.wrong == 0)
-            return self._objective(trial, total), coordinates.slope(self._gradient(trial, total))
+            gradient = self._gradient(trial, total)
+            slope = coordinates.slope(gradient)
+            state["flat"] = self._is_flat(gradient, slope)
+            return self._objective(trial, total), slope
 
         def end_step(objective: float, done: bool) -> bool:
             return course.end_step(
@@ -530,7 +556,9 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             state["direction"] = now - state["parameters"]
             state["parameters"] = now
             next(steps, None)
-            if end_step(intermediate_result.fun * unit**2, state["separated"]):
+            # the last place that was asked for is the one that the step has accepted
+            ended = state["separated"] or state["flat"]
+            if end_step(intermediate_result.fun * unit**2, ended):
                 raise StopIteration
 
         result = scipy.optimize.minimize(
@@ -553,6 +581,19 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             course.history.objective.append(float(first[0]))
         return state, course.history
 
+    def _is_flat(self, gradient: np.ndarray, slope: np.ndarray) -> bool:
+        """Whether L-BFGS may end: by scikit-learn's rule, and in units of the columns' spread.
+
+        Without penalty it goes on to the limits of rounding, so that a maximum that does not exist
+        is told from one.
+        """
+        if np.isinf(self._price()):
+            return False
+        return bool(
+            np.abs(gradient).max(initial=0.0) <= self.tol
+            and float(np.linalg.norm(slope)) <= FLAT * self.tol
+        )
+
     def _coordinates(self, state, data: Data) -> Scaled | Evened:
         """Coordinates from what is known of the curvature everywhere.
 
@@ -560,7 +601,7 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         columns' products, so that these (for many columns: their diagonal) tell which scales are
         right. Columns that do not vary keep the coefficient zero.
         """
-        whole_matrix = not state["sparse"] and data.n_columns <= MOST_WHITENED
+        whole_matrix = not state["sparse"] and self._evens(data.n_rows, data.n_columns)
         function = partial(product_sums, state, self.fit_intercept, whole_matrix)
         weight, products = add_up(function, data.source, self.n_jobs)
         bound = products / weight * (0.25 if len(self.classes_) == 2 else 0.5)
@@ -575,6 +616,13 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             return Scaled(lengths)
         bound += np.diag(penalized)
         return Evened.of(bound, idle)
+
+    def _evens(self, n_rows: int, n_columns: int) -> bool:
+        """Whether products of the columns cost less than the passes that they save."""
+        if np.isinf(self._price()):
+            return n_columns <= MOST_WHITENED
+        most = min(EVENED_COLUMNS * (1 + self._equations()), MOST_WHITENED)
+        return n_columns <= most and n_rows >= EVENED_ROWS * n_columns
 
     def _attributes(self, state) -> dict[str, Any]:
         parameters = state["parameters"]
@@ -728,10 +776,10 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         threads = resolve_jobs(self.n_jobs)
         equations = self._equations()
         block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 8 + 5 * equations)
-        side = n_columns + 1 if n_columns <= MOST_WHITENED else 1
+        side = n_columns + 1 if self._evens(n_rows, n_columns) else 1
         parts = self._parts(n_rows, n_columns)
         if parts > 1 or self._solver(n_rows, n_columns) == "newton":
-            side *= equations
+            side = equations * (n_columns + 1)
         vectors = 50 * equations * (n_columns + 1)
         if parts > 1:
             vectors += 2 * (n_rows // parts + 1) * (n_columns + 2)
@@ -792,6 +840,14 @@ class Evened(NamedTuple):
         return solution.T
 
 
+def converted(data: Data, convert: Callable[[Any], Any], size: int | None = None) -> Data:
+    """Rows in memory, converted, in chunks of so many; streams as they are."""
+    if not isinstance(data.source, ArraySource):
+        return data
+    source = dataclasses.replace(data.source, rows=convert(data.source.rows), size=size)
+    return Data(source, data.columns)
+
+
 def every_row(source: Source, parts: int) -> ArraySource:
     """Every so manieth row in memory, each with the weight of those that it stands for."""
     pieces = []
@@ -846,7 +902,12 @@ def linear_predictor(rows, theta: np.ndarray, shift: np.ndarray) -> np.ndarray:
     p = len(shift)
     slopes = theta[:, :p]
     constants = theta[:, p:].sum(axis=1) - slopes @ shift
-    predictor = np.ascontiguousarray((rows @ slopes.T).T)
+    if not sp.issparse(rows):
+        predictor = np.dot(slopes, rows.T)
+    elif len(slopes) == 1:
+        predictor = (rows @ slopes[0])[None]
+    else:
+        predictor = np.ascontiguousarray((rows @ slopes.T).T)
     predictor += constants[:, None]
     return predictor
 
