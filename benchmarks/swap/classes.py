@@ -86,6 +86,7 @@ CASES: dict[str, Case] = {
     "PCA": _case("decomposition", "reduce", "decomposition.tests.test_pca"),
     "PoissonRegressor": _case("linear_model", None, "linear_model._glm.tests.test_glm"),
     "QuantileRegressor": _case("linear_model", "linear", "linear_model.tests.test_quantile"),
+    "RANSACRegressor": _case("linear_model", "linear", "linear_model.tests.test_ransac"),
     "RandomForestClassifier": _case("ensemble", "trees", *_FOREST),
     "RandomForestRegressor": _case("ensemble", "trees", *_FOREST),
     "Ridge": _case("linear_model", "linear", "linear_model.tests.test_ridge", _COMMON),

@@ -41,6 +41,7 @@ from gnomon.linear.penalized import GroupLasso, LpRegression, PenalizedModel, Ti
 from gnomon.linear.penalties import lp_decay
 from gnomon.linear.polynomial import DegreePath, PolynomialRegression
 from gnomon.linear.quantile import QuantileRegressor
+from gnomon.linear.ransac import RANSACRegressor
 from gnomon.linear.reading import CoefficientReport, coefficient_report
 from gnomon.linear.regression_classifier import RegressionClassifier
 from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, proposal_2_constant
@@ -92,6 +93,7 @@ __all__ = [
     "PolynomialRegression",
     "PredictionResults",
     "QuantileRegressor",
+    "RANSACRegressor",
     "RegressionClassifier",
     "Ridge",
     "RidgeCV",

@@ -73,6 +73,7 @@ class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
         "outliers_": Array("b", (None,)),
         "scale_": Number(),
     }
+    _flags_of_rows = ("outliers_",)
 
     def _watched(self, steps: Steps) -> Any:
         def told(number: int, objective: float, x: np.ndarray) -> None:
