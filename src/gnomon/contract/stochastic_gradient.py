@@ -84,7 +84,7 @@ class StochasticGradient(Recorded, WrittenOut):
         def sgd_function(original: Any, input_dtype: Any) -> Callable[..., Any]:
             def sgd(*args: Any) -> Any:
                 rows = begun.pop(_CLASS.get())
-                before = Call(*[np.array(each) for each in args[:4]], *args[4:])
+                before = Call._make([*map(np.array, args[:4]), *args[4:]])
                 found = original(input_dtype)(*args)
                 self._passes[_CLASS.get()] = self._passes_of(
                     original(input_dtype), rows, before, found
