@@ -39,6 +39,7 @@ SMALL = {
     "novelty": True,  # new rows are not judged otherwise
     "perplexity": 3.0,
     "Cs": 2,
+    "max_subpopulation": 1000,  # a tenth of the subsets of rows
     "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
     "Dense units=64 activation=relu",
 }
@@ -100,6 +101,8 @@ def make(cls: type, **changes: Any):
     if "handle_unknown" in known:  # values that other rows lack are an error otherwise
         unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
         chosen |= unknown if "unknown_value" in known else {"handle_unknown": "ignore"}
+    if {"n_features_to_select", "cv", "direction"} <= set(known):
+        chosen["n_features_to_select"] = 1  # half of the columns means a fit for each pair of them
     if "random_state" in known:
         chosen["random_state"] = 0
     if cls.__name__ in FEW_PASSES:

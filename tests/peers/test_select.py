@@ -7,6 +7,7 @@ import pytest
 from sklearn import feature_selection as peer
 from sklearn.linear_model import LinearRegression
 
+from gnomon import select
 from gnomon.select import (
     FilterSelector,
     RecursiveElimination,
@@ -56,3 +57,14 @@ def test_a_fitted_model_selects_features_without_another_fit():
     X = np.array([[0.0, 5.0], [1.0, 7.0], [8.0, 5.0], [9.0, 6.0]])
     model = LinearRegression().fit(X, X[:, 0])
     assert SelectFromModel(model, prefit=True).fit(X).get_support().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_half_of_the_columns_are_those_that_scikit_learn_selects_in_sequence(problem, direction):
+    X, y = problem
+    ours, theirs = (
+        each.SequentialFeatureSelector(LinearRegression(), direction=direction, cv=3).fit(X, y)
+        for each in (select, peer)
+    )
+    assert ours.n_features_to_select_ == 3
+    np.testing.assert_array_equal(ours.get_support(), theirs.get_support())
