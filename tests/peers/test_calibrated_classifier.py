@@ -30,6 +30,7 @@ def problem(rng, n_classes, n=240):
     return X, np.array(["low", "middle", "up"])[codes]
 
 
+@pytest.mark.covers("probability-calibration")
 @pytest.mark.parametrize("learner", [GaussianNB(), TheirSVC(random_state=0)], ids=["nb", "svc"])
 @pytest.mark.parametrize("ensemble", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -8,7 +8,9 @@ The map learns from rows that the classifier has not learnt from: each of K fold
 and its map, and their probabilities are averaged (``ensemble=True``); or one map learns from the
 out-of-fold scores of all rows, for one classifier of all rows.
 
-Texts: 004 11.2 (models of a cross-validation); none of the five prints the maps.
+Texts: 003 3.3.7 (a learned correction of probabilities) · 004 11.2 (models of a cross-validation).
+The five texts print none of the maps; `gnomon.evaluate.correct_probabilities` learns them from
+probabilities that are given.
 """
 
 from __future__ import annotations
@@ -217,7 +219,7 @@ def temperature_map(
 
 @method(
     task="classify",
-    texts="004 11.2",
+    texts="003 3.3.7 · 004 11.2",
     use="Probabilities that are to be taken at their word: costs, thresholds, rankings of risk.",
     avoid="Few rows, isotonic above all; learners that are calibrated already (logistic).",
     peers=("sklearn.calibration.CalibratedClassifierCV",),
@@ -232,7 +234,7 @@ class CalibratedClassifierCV(Ensemble, Classifier):
     `LogisticRegression`. Folds that are drawn here do not depend on the order of rows; given ``cv``
     as a splitter, they are those of scikit-learn.
 
-    Texts: 004 11.2 (models of a cross-validation).
+    Texts: 003 3.3.7, 004 11.2 (models of a cross-validation).
 
     Parameters
     ----------
