@@ -44,15 +44,17 @@ def test_mean_depths_are_those_of_scikit_learn():
 )
 def test_scores_are_those_of_scikit_learn_but_for_chance(options, rng):
     X = np.vstack([rng.normal(size=(300, 4)), 6 * rng.normal(size=(10, 4))])
-    theirs = sklearn.ensemble.IsolationForest(n_estimators=150, random_state=0, **options).fit(X)
-    other = sklearn.ensemble.IsolationForest(n_estimators=150, random_state=1, **options).fit(X)
-    ours = IsolationForest(n_estimators=150, random_state=0, **options).fit(X)
-    assert ours.max_samples_ == theirs.max_samples_
-    by_chance = np.abs(other.score_samples(X) - theirs.score_samples(X)).mean()
-    difference = np.abs(ours.score_samples(X) - theirs.score_samples(X)).mean()
-    assert difference < 2 * by_chance
+    options = {"n_estimators": 80, **options}
+    peer = sklearn.ensemble.IsolationForest
+    theirs = [peer(random_state=seed, **options).fit(X) for seed in range(4)]
+    ours = [IsolationForest(random_state=seed, **options).fit(X) for seed in range(4)]
+    assert ours[0].max_samples_ == theirs[0].max_samples_
+    scores = np.mean([each.score_samples(X) for each in ours], axis=0)
+    expected = np.mean([each.score_samples(X) for each in theirs], axis=0)
+    # means of other seeds differ by 0.003 to 0.006; rows counted twice in leaves, by 0.02
+    assert np.abs(scores - expected).mean() < 0.012
     is_usual = np.arange(310) < 300
-    assert roc_auc_score(is_usual, ours.score_samples(X)) > 0.9
+    assert roc_auc_score(is_usual, scores) > 0.9
 
 
 def test_the_share_of_outliers_is_the_one_asked_for(rng):

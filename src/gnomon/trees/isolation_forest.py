@@ -220,12 +220,12 @@ class IsolationForest(OutlierMixin, Learner):
         by_share = pool.weights is not None and pool.tickets is None
 
         def drawn(rng: np.random.Generator) -> np.ndarray:
+            """Places among the tickets; one that is drawn twice counts once, as in scikit-learn."""
             if by_share:
-                return np.sort(
-                    WeightedDraw(np.arange(len(tickets)))(pool.weights[tickets], rng, size)
-                )
+                line = WeightedDraw(np.arange(len(tickets)))
+                return np.unique(line(pool.weights[tickets], rng, size))
             if self.bootstrap:
-                return np.sort(rng.integers(len(tickets), size=size))
+                return np.unique(rng.integers(len(tickets), size=size))
             return np.sort(rng.permutation(len(tickets))[:size])
 
         def grow(seed: Any) -> Tree:
@@ -238,7 +238,7 @@ class IsolationForest(OutlierMixin, Learner):
             learner = ExtraTreeRegressor(
                 max_features=1, max_depth=depth, random_state=int(rng.integers(2**31))
             )
-            tree = grow_exact(learner, ExactRows.of(rows), rng.random(size), None)
+            tree = grow_exact(learner, ExactRows.of(rows), rng.random(rows.shape[0]), None)
             inner = tree.left != LEAF
             asked_about = np.where(inner, columns[np.where(inner, tree.feature, 0)], -1)
             lengths = tree.node_depth + mean_depth(tree.n_node_samples)
