@@ -13,6 +13,7 @@ import traceback
 import warnings
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ FEW_PASSES = {
     "SlicedGenerator": 12,
     "VariationalAutoencoder": 12,
 }
+# methods whose solver is chosen by cost, which repeated rows change: solvers agree within this
+EXACT = {"LogisticRegression": 1e-9}
+OF_EXACT = {"SelfTrainingClassifier"}  # its learner is such a method unless one is given
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -107,6 +111,10 @@ def make(cls: type, **changes: Any):
         chosen["random_state"] = 0
     if cls.__name__ in FEW_PASSES:
         chosen["max_iter"] = FEW_PASSES[cls.__name__]
+    if cls.__name__ in EXACT:
+        chosen["tol"] = EXACT[cls.__name__]
+    if cls.__name__ in OF_EXACT:
+        chosen["estimator"] = required("estimator", of_classes=True)
     return cls(**(chosen | changes))
 
 
@@ -118,7 +126,7 @@ def required(name: str, of_classes: bool):
     from gnomon.neighbors import KNeighborsClassifier
 
     given = {
-        "estimator": LogisticRegression if of_classes else LinearRegression,
+        "estimator": partial(make, LogisticRegression if of_classes else LinearRegression),
         "estimators": different_classifiers if of_classes else different_regressors,
         "regressor": LinearRegression,
         "classifier": KNeighborsClassifier,

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from gnomon.contract.stochastic_gradient import StochasticGradient
 from gnomon.table import Table
 from tests.contract.cases import (
     CLASSES,
@@ -212,8 +213,10 @@ SPARSE = [cls for cls in CLASSES if make(cls).natively.sparse]
 def test_sparse_rows_give_what_dense_rows_give(cls, rng):
     X, y = problem(make(cls), rng, whole=True)
     X = X * (np.abs(X) > 6)
-    expected = outputs(fit(make(cls), X, y), X)
-    found = outputs(fit(make(cls), sp.csr_array(X), y), sp.csr_array(X))
+    # the norm by which scikit-learn's code stops is of a row's columns that are not zero
+    passes = {"tol": None, "max_iter": 20} if issubclass(cls, StochasticGradient) else {}
+    expected = outputs(fit(make(cls, **passes), X, y), X)
+    found = outputs(fit(make(cls, **passes), sp.csr_array(X), y), sp.csr_array(X))
     assert_close(found, expected)
 
 

@@ -117,10 +117,19 @@ class Page:
     def wait_for(self, condition: str, seconds: float = 30) -> None:
         """Wait until a JavaScript condition holds."""
         end = time.monotonic() + seconds
-        while not self.evaluate(f"Boolean({condition})"):
+        while not self._holds(condition):
             if time.monotonic() > end:
                 raise TimeoutError(f"{condition} does not hold; errors: {self.errors}")
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        """Whether a condition holds; not while the page makes way for the next one."""
+        try:
+            return self.evaluate(f"Boolean({condition})")
+        except RuntimeError as error:
+            if "navigated or closed" in str(error):
+                return False
+            raise
 
     def scroll_through(self) -> None:
         """Show every figure in turn, as a reader who scrolls down, until all are drawn."""

@@ -27,7 +27,7 @@ LEARNERS = [
     Ridge(2.0),
     Lasso(alpha=0.002),
     ElasticNet(alpha=0.002),
-    LogisticRegression(),
+    LogisticRegression(tol=1e-8),
 ]
 
 

@@ -3,8 +3,10 @@
 A row on which the model errs moves the coefficients: w <- w - eta (dL/dw + alpha dR/dw), one row
 after the other, pass after pass. scikit-learn's code does it. Weighted or repeated rows are put in
 canonical order and whole weights are written out, so that a weight is so many repetitions; other
-rows are drawn as scikit-learn draws them, with its result to the bit. Sparse rows give what dense
-rows give: scikit-learn takes a hundredth of the intercept's steps there.
+rows are drawn as scikit-learn draws them, with its result to the bit. A pass over sparse rows gives
+what one over dense rows gives (scikit-learn takes a hundredth of the intercept's steps there), but
+may be the last sooner or later: the norm by which scikit-learn's code stops is that of the columns
+in which the last row is not zero.
 """
 
 from __future__ import annotations
