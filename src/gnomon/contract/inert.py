@@ -9,12 +9,13 @@ switch a behaviour that gnomon does not need (``copy_X``). They are declared by 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
+
+from gnomon.contract.docstrings import stated, with_entries
 
 Class = TypeVar("Class", bound=type)
 
@@ -210,7 +211,9 @@ def without_effect(*names: str, **others: Inert) -> Callable[[Class], Class]:
         cls._parameter_constraints = table | {n: e.accepts for n, e in found.items()}  # type: ignore[attr-defined]
         cls._inert = inert | found.keys()  # type: ignore[attr-defined]
         if cls.__doc__:
-            cls.__doc__ = _documented(cls, found)
+            cls.__doc__ = with_entries(
+                cls, {n: _entry_lines(n, e, defaults[n].default) for n, e in found.items()}
+            )
         return cls
 
     return declare
@@ -228,56 +231,11 @@ def _entry(cls: type, name: str) -> Inert:
     return INERT[name]
 
 
-def _documented(cls: type, found: dict[str, Inert]) -> str:
-    """The docstring with an entry for each parameter, in the order of the signature."""
-    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
-    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
-    order = list(parameters)
-    for name in sorted(found, key=order.index):
-        places = _places(lines)
-        if name in places:
-            raise TypeError(
-                f"{cls.__name__}: {name!r} is documented already; leave it to the table"
-            )
-        later = [places[each] for each in order[order.index(name) + 1 :] if each in places]
-        at = min(later) if later else _end_of_parameters(lines)
-        lines[at:at] = _entry_lines(name, found[name], parameters[name].default)
-    return "\n".join(lines)
-
-
 def _entry_lines(name: str, entry: Inert, default: Any) -> list[str]:
-    written = f'"{default}"' if isinstance(default, str) else repr(default)
     words = f"Has no effect here: {entry.because}.".split()
-    lines = [f"{name} : {entry.kind}, default={written}", "   "]
+    lines = [f"{name} : {entry.kind}, default={stated(default)}", "   "]
     for word in words:
         if len(lines[-1]) + 1 + len(word) > WIDTH:
             lines.append("   ")
         lines[-1] += f" {word}"
     return lines
-
-
-def _places(lines: list[str]) -> dict[str, int]:
-    """The line at which each documented parameter starts."""
-    first, last = _section(lines)
-    places: dict[str, int] = {}
-    for at in range(first, last):
-        if entry := re.match(r"([*\w]+(?:, [*\w]+)*)\s*(?::|$)", lines[at]):
-            places |= {name.strip(): at for name in entry[1].split(",")}
-    return places
-
-
-def _end_of_parameters(lines: list[str]) -> int:
-    first, last = _section(lines)
-    while last > first and not lines[last - 1].strip():
-        last -= 1
-    return last
-
-
-def _section(lines: list[str]) -> tuple[int, int]:
-    """The lines of the section "Parameters": first, and one after the last."""
-    heads = [at - 1 for at, line in enumerate(lines) if at and re.fullmatch(r"-{3,}", line)]
-    start = next((head for head in heads if lines[head] == "Parameters"), None)
-    if start is None:
-        raise TypeError('the docstring has no section "Parameters"')
-    end = next((head for head in heads if head > start), len(lines))
-    return start + 2, end

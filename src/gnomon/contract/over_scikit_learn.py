@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -29,6 +28,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from gnomon.contract import intake
+from gnomon.contract.docstrings import with_defaults, with_peer
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.contract.intake.targets import checked_target
 from gnomon.engine.errors import DataError
@@ -101,7 +101,8 @@ class OverScikitLearn(Estimator):
             cls._keeps_cells = True
         own = vars(cls).get("_parameter_constraints", {})
         cls._parameter_constraints = theirs._parameter_constraints | own
-        cls.__doc__ = documentation(cls.__doc__ or "", theirs, cls._own_parameters)
+        text = with_peer(cls.__doc__ or "", theirs, cls._own_parameters, ATTRIBUTES)
+        cls.__doc__ = with_defaults(text, theirs)
 
     def __sklearn_tags__(self) -> Any:
         return super(Estimator, self).__sklearn_tags__()
@@ -574,41 +575,3 @@ def needs_encoder(X: Any) -> bool:
         not (column.dtype.is_numeric() or column.dtype == nw.Boolean) or column.null_count() > 0
         for column in columns
     )
-
-
-SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
-
-
-def documentation(own: str, peer: type, parameters: str = "") -> str:
-    """A docstring: its own text and examples, with the parameters and attributes of the peer's.
-
-    Parameters and attributes of its own follow those of the peer.
-    """
-    text, sections = parted(own)
-    _, known = parted(peer.__doc__ or "")
-    known["Parameters"] = with_defaults(known.get("Parameters", ""), peer)
-    sections["Parameters"] = sections.get("Parameters", "") + parameters
-    sections["Attributes"] = sections.get("Attributes", "") + ATTRIBUTES
-    for name in ("Parameters", "Attributes"):
-        entries = [known.get(name, "").rstrip(), sections.pop(name, "").rstrip()]
-        known[name] = "\n".join(filter(None, entries)) + "\n\n"
-    known = {name: known[name] for name in ("Parameters", "Attributes")} | sections
-    body = "".join(f"{name}\n{'-' * len(name)}\n{known[name]}" for name in known)
-    return text.rstrip() + "\n\n" + body
-
-
-def with_defaults(text: str, peer: Any) -> str:
-    """Texts of parameters whose first lines end with the defaults of the constructor."""
-    for name, parameter in inspect.signature(peer.__init__).parameters.items():
-        if parameter.default is not inspect.Parameter.empty:
-            default = getattr(parameter.default, "__name__", repr(parameter.default))
-            line = re.compile(rf"^({name} : .*?)(,? *\(?default *=.*)?$", re.MULTILINE)
-            stated = ", default=" + default.replace("\\", r"\\")
-            text = line.sub(r"\1" + stated, text, count=1)
-    return text
-
-
-def parted(text: str) -> tuple[str, dict[str, str]]:
-    """The introduction of a docstring and its sections by name."""
-    parts = SECTION.split(inspect.cleandoc(text))
-    return parts[0], dict(zip(parts[1::2], parts[2::2]))

@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gnomon.contract import Classifier, Data
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.stored import TupleOf, Whole
 from gnomon.neural.activations import softmax
 from gnomon.neural.convolution import Conv2D
-from gnomon.neural.described import DescribedNetwork
+from gnomon.neural.described import NETWORK_PARAMETERS, DescribedNetwork
 from gnomon.neural.layers import Dense, Flatten
 from gnomon.neural.losses import CrossEntropy
 from gnomon.neural.pooling import MaxPool2D
@@ -43,6 +44,7 @@ SMALL = (
     peers=("torch.nn.Conv2d", "skorch.NeuralNetClassifier"),
     synonyms=("cnn", "convolutional neural network", "deep learning", "image classifier"),
 )
+@shared_parameters(NETWORK_PARAMETERS)
 class ConvNetClassifier(DescribedNetwork, Classifier):
     """A convolutional network for classes of images.
 
@@ -59,40 +61,6 @@ class ConvNetClassifier(DescribedNetwork, Classifier):
     image_shape : tuple of int or None, default=None
         (height, width, channels) of the columns of a row; None for that of images given with four
         axes, else a square grey image, or one row of cells where that is impossible.
-    solver : {"adam", "adamw", "sgd", "momentum", "nesterov", "adagrad", "rmsprop"}, \
-            default="adam"
-        How steps follow from gradients.
-    learning_rate_init : float, default=0.001
-        The step size.
-    batch_size : int, default=64
-        Rows of a batch.
-    max_iter : int, default=20
-        Most epochs.
-    alpha : float, default=0.0001
-        Weight of the penalty on the squared weights.
-    tol : float, default=0.0001
-        An epoch improves the loss where it is better by this much.
-    n_iter_no_change : int, default=10
-        Epochs without improvement before the end.
-    early_stopping : float, default=0.0
-        Share of rows put aside; with it, the weights of the epoch with the smallest loss on these
-        rows are kept.
-    init : str, default="he_uniform"
-        First weights, one of `gnomon.neural.INITIALIZATIONS`.
-    init_scale : float or None, default=None
-        Factor of the first weights; None for that of the rule.
-    checkpoint : str, Path or None, default=None
-        A file that is written after each epoch; where it is there, the fit goes on from it.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
-    dtype : {"float64", "float32"}, default="float64"
-        What training computes in; float32 takes about half the time.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first weights, the batches and dropout.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every epoch in ``history_.states``.
 
     Attributes
     ----------

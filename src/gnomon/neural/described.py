@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Learner, Regressor, Takes
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import (
@@ -50,6 +51,43 @@ from gnomon.optimize.schedules import constant
 SMALL = (Dense(64, "relu"),)
 LOOKED_AT = 1000  # rows on which units are examined
 LARGEST = np.finfo(np.float64).max
+
+# What these parameters mean, for the docstrings of the classes that have them.
+NETWORK_PARAMETERS = """\
+solver : {"adam", "adamw", "sgd", "momentum", "nesterov", "adagrad", "rmsprop"}
+    How steps follow from gradients.
+learning_rate_init : float
+    The step size.
+batch_size : int
+    Rows of a batch.
+max_iter : int
+    Most epochs.
+alpha : float
+    Weight of the penalty on the squared weights.
+tol : float
+    An epoch improves the loss where it is better by this much.
+n_iter_no_change : int
+    Epochs without improvement before the end.
+early_stopping : float
+    Share of rows put aside; with it, the weights of the epoch with the smallest loss on these
+    rows are kept.
+init : str
+    First weights, one of `gnomon.neural.INITIALIZATIONS`.
+init_scale : float or None
+    Factor of the first weights; None for that of the rule.
+checkpoint : str, Path or None
+    A file that is written after each epoch; where it is there, the fit goes on from it.
+class_weight : dict, "balanced" or None
+    Weights of the classes.
+dtype : {"float64", "float32"}
+    What training computes in; float32 takes about half the time.
+random_state : int, RandomState, Generator or None
+    Seed of the first weights, the batches and dropout.
+n_jobs : int or None
+    Threads; the result does not depend on it.
+keep_history : {"objective", "full"}
+    "full" keeps the parameters after every epoch in ``history_.states``.
+"""
 
 
 class DescribedNetwork(Learner):
@@ -291,6 +329,7 @@ class TableNetwork(Scaling, DescribedNetwork):
     peers=("skorch.NeuralNetClassifier", "torch.nn.Sequential"),
     synonyms=("neural network", "custom network", "deep learning", "network description"),
 )
+@shared_parameters(NETWORK_PARAMETERS)
 class NetworkClassifier(TableNetwork, Classifier):
     """A network of described layers for classes.
 
@@ -304,40 +343,9 @@ class NetworkClassifier(TableNetwork, Classifier):
     layers : list of Layer or dict, str or None, default=None
         The layers before the last, which gives a score for each class: objects, plain values, or
         the text of a description without its line "input". None for a dense layer of 64 units.
-    solver : {"adam", "adamw", "sgd", "momentum", "nesterov", "adagrad", "rmsprop"}, \
-            default="adam"
-        How steps follow from gradients.
-    learning_rate_init : float, default=0.001
-        The step size.
-    batch_size : int, default=64
-        Rows of a batch.
-    max_iter : int, default=100
-        Most epochs.
-    alpha : float, default=0.0001
-        Weight of the penalty on the squared weights.
-    tol : float, default=0.0001
-        An epoch improves the loss where it is better by this much.
-    n_iter_no_change : int, default=10
-        Epochs without improvement before the end.
     early_stopping : float, default=0.0
         Share of rows put aside; with it, the weights of the epoch with the smallest loss on these
         rows are kept, and errors are recorded after every epoch.
-    init : str, default="he_uniform"
-        First weights, one of `gnomon.neural.INITIALIZATIONS`.
-    init_scale : float or None, default=None
-        Factor of the first weights; None for that of the rule.
-    checkpoint : str, Path or None, default=None
-        A file that is written after each epoch; where it is there, the fit goes on from it.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
-    dtype : {"float64", "float32"}, default="float64"
-        What training computes in; float32 takes about half the time.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first weights, the batches and dropout.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every epoch in ``history_.states``.
 
     Attributes
     ----------
@@ -447,6 +455,7 @@ class NetworkClassifier(TableNetwork, Classifier):
     peers=("skorch.NeuralNetRegressor", "torch.nn.Sequential"),
     synonyms=("neural network", "custom network", "deep learning", "network description"),
 )
+@shared_parameters(NETWORK_PARAMETERS)
 class NetworkRegressor(TableNetwork, Regressor):
     """A network of described layers for numbers.
 
@@ -460,38 +469,6 @@ class NetworkRegressor(TableNetwork, Regressor):
     layers : list of Layer or dict, str or None, default=None
         The layers before the last, which gives the estimate: objects, plain values, or the text of
         a description without its line "input". None for a dense layer of 64 units.
-    solver : {"adam", "adamw", "sgd", "momentum", "nesterov", "adagrad", "rmsprop"}, \
-            default="adam"
-        How steps follow from gradients.
-    learning_rate_init : float, default=0.001
-        The step size.
-    batch_size : int, default=64
-        Rows of a batch.
-    max_iter : int, default=100
-        Most epochs.
-    alpha : float, default=0.0001
-        Weight of the penalty on the squared weights.
-    tol : float, default=0.0001
-        An epoch improves the loss where it is better by this much.
-    n_iter_no_change : int, default=10
-        Epochs without improvement before the end.
-    early_stopping : float, default=0.0
-        Share of rows put aside; with it, the weights of the epoch with the smallest loss on these
-        rows are kept.
-    init : str, default="he_uniform"
-        First weights, one of `gnomon.neural.INITIALIZATIONS`.
-    init_scale : float or None, default=None
-        Factor of the first weights; None for that of the rule.
-    checkpoint : str, Path or None, default=None
-        A file that is written after each epoch; where it is there, the fit goes on from it.
-    dtype : {"float64", "float32"}, default="float64"
-        What training computes in; float32 takes about half the time.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first weights, the batches and dropout.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every epoch in ``history_.states``.
 
     Attributes
     ----------

@@ -7,7 +7,6 @@ with one column of text, or a `Scan` with such a column, which is read chunk by 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from sklearn.base import clone
 from sklearn.callback import with_callbacks
 
 from gnomon.contract import intake
-from gnomon.contract.over_scikit_learn import parted
+from gnomon.contract.docstrings import with_peer
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import HasMethods, validated
@@ -218,15 +217,7 @@ def documented_by(peer: type) -> Callable[[type], type]:
     """Put the texts of scikit-learn's parameters and attributes before those of a class's own."""
 
     def decorate(cls: type) -> type:
-        text, sections = parted(cls.__doc__ or "")
-        _, known = parted(peer.__doc__ or "")
-        for name in ("Parameters", "Attributes"):
-            entries = [known.get(name, "").rstrip(), sections.pop(name, "").rstrip()]
-            known[name] = "\n".join(filter(None, entries)) + "\n\n"
-        all_of = {name: known[name] for name in ("Parameters", "Attributes") if known[name].strip()}
-        all_of |= sections
-        body = "".join(f"{name}\n{'-' * len(name)}\n{entry}" for name, entry in all_of.items())
-        cls.__doc__ = inspect.cleandoc(text).rstrip() + "\n\n" + body
+        cls.__doc__ = with_peer(cls.__doc__ or "", peer)
         return cls
 
     return decorate

@@ -29,6 +29,30 @@ LEARNING: dict[str, Any] = {
     "random_state": SEED,
 }
 
+# What these parameters mean, for the docstrings of the classes that have them.
+DETECTOR_PARAMETERS = """\
+n_proposals : int
+    Most boxes of selective search that are classified.
+filters : int
+    Of the first convolution; the second has two and the others four times as many.
+learning_rate : float
+batch_size : int
+    Images of a step.
+max_iter : int
+    Epochs.
+threshold : float
+    Least score of a detection.
+iou_threshold : float
+    Boxes of a class that overlap a better one by more are dropped.
+random_state : int, RandomState or None
+stride : int
+    Pixels between points of the grid: 4, 8, 16 or 32 (the text has 16 for larger images).
+scales : sequence of float
+    Roots of the areas of anchors; None for three quantiles of the true boxes.
+aspects : sequence of float
+    Heights over widths of anchors.
+"""
+
 
 class NetworkDetector(Detector):
     """A detector whose networks take gray images of one size."""

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
@@ -46,7 +47,7 @@ from gnomon.optimize import schedules
 from gnomon.vision.anchors import make_anchors
 from gnomon.vision.boxes import Detections, clip_boxes, non_maximum_suppression
 from gnomon.vision.detector import as_scenes
-from gnomon.vision.network_detector import LEARNING, NetworkDetector
+from gnomon.vision.network_detector import DETECTOR_PARAMETERS, LEARNING, NetworkDetector
 from gnomon.vision.region_pooling import pool_gradient, pool_regions
 from gnomon.vision.regions import (
     IGNORED,
@@ -90,6 +91,7 @@ def _convolution(filters: int) -> list[Any]:
     takes="scenes",
     synonyms=("R-CNN", "regions with CNN features"),
 )
+@shared_parameters(DETECTOR_PARAMETERS)
 class RCNNDetector(NetworkDetector):
     """Warp each proposal to one size and classify it by a convolutional network.
 
@@ -100,20 +102,10 @@ class RCNNDetector(NetworkDetector):
     ----------
     window : tuple of (height, width), default=(24, 24)
         Size that proposals are warped to; multiples of four.
-    n_proposals : int, default=200
-        Most boxes of selective search that are classified.
     filters : int, default=16
         Of the first convolution; the second has twice as many.
-    learning_rate : float, default=0.002
     batch_size : int, default=64
         Regions of a step.
-    max_iter : int, default=10
-        Epochs.
-    threshold : float, default=0.3
-        Least score of a detection.
-    iou_threshold : float, default=0.3
-        Boxes of a class that overlap a better one by more are dropped.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
@@ -449,6 +441,7 @@ ANCHORS: dict[str, Any] = {
     takes="scenes",
     synonyms=("RPN", "anchor boxes", "objectness"),
 )
+@shared_parameters(DETECTOR_PARAMETERS)
 class RegionProposalNetwork(RegionNetwork):
     """Score the anchors of a grid as object or background, and move them to the object.
 
@@ -458,26 +451,12 @@ class RegionProposalNetwork(RegionNetwork):
 
     Parameters
     ----------
-    stride : int, default=8
-        Pixels between points of the grid: 4, 8, 16 or 32 (the text has 16 for larger images).
-    scales : sequence of float, default=None
-        Roots of the areas of anchors; None for three quantiles of the true boxes.
-    aspects : sequence of float, default=(0.5, 1.0, 2.0)
-        Heights over widths of anchors.
     n_proposals : int, default=50
         Most proposals of an image.
-    filters : int, default=16
-        Of the first convolution; the second has two and the others four times as many.
-    learning_rate : float, default=0.002
-    batch_size : int, default=16
-        Images of a step.
-    max_iter : int, default=15
-        Epochs.
     threshold : float, default=0.5
         Least probability of an object.
     iou_threshold : float, default=0.7
         Boxes that overlap a better one by more are dropped.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
@@ -560,6 +539,7 @@ class RegionProposalNetwork(RegionNetwork):
     takes="scenes",
     synonyms=("Fast R-CNN", "ROI pooling"),
 )
+@shared_parameters(DETECTOR_PARAMETERS)
 class FastRCNNDetector(RegionNetwork):
     """Pool each proposal of selective search from one feature map of the image, and classify it.
 
@@ -568,20 +548,8 @@ class FastRCNNDetector(RegionNetwork):
 
     Parameters
     ----------
-    n_proposals : int, default=200
-        Most boxes of selective search that are classified.
     filters : int, default=16
         Of the first convolution; the second has two and the third four times as many.
-    learning_rate : float, default=0.002
-    batch_size : int, default=16
-        Images of a step.
-    max_iter : int, default=15
-        Epochs.
-    threshold : float, default=0.3
-        Least score of a detection.
-    iou_threshold : float, default=0.3
-        Boxes of a class that overlap a better one by more are dropped.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
@@ -638,6 +606,7 @@ class FastRCNNDetector(RegionNetwork):
     takes="scenes",
     synonyms=("Faster R-CNN", "anchor boxes"),
 )
+@shared_parameters(DETECTOR_PARAMETERS)
 class FasterRCNNDetector(RegionNetwork):
     """Propose regions by a network over anchors and classify them from the same feature map.
 
@@ -647,26 +616,8 @@ class FasterRCNNDetector(RegionNetwork):
 
     Parameters
     ----------
-    stride : int, default=8
-        Pixels between points of the grid: 4, 8, 16 or 32 (the text has 16 for larger images).
-    scales : sequence of float, default=None
-        Roots of the areas of anchors; None for three quantiles of the true boxes.
-    aspects : sequence of float, default=(0.5, 1.0, 2.0)
-        Heights over widths of anchors.
     n_proposals : int, default=20
         Most proposals of an image that are classified.
-    filters : int, default=16
-        Of the first convolution; the second has two and the others four times as many.
-    learning_rate : float, default=0.002
-    batch_size : int, default=16
-        Images of a step.
-    max_iter : int, default=15
-        Epochs.
-    threshold : float, default=0.3
-        Least score of a detection.
-    iou_threshold : float, default=0.3
-        Boxes of a class that overlap a better one by more are dropped.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------

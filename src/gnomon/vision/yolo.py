@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.neural import Activation, BatchNorm, Conv2D, Loss, MaxPool2D, Network, softmax, train
 from gnomon.optimize import schedules
 from gnomon.vision.boxes import Detections, _overlap
-from gnomon.vision.network_detector import LEARNING, NetworkDetector
+from gnomon.vision.network_detector import DETECTOR_PARAMETERS, LEARNING, NetworkDetector
 from gnomon.vision.scenes import Scene
 
 TILE = 8  # pixels of a tile: three poolings by two
@@ -103,6 +104,7 @@ def _tile_overlap(place: np.ndarray, wanted: np.ndarray, shape: tuple[int, int])
     takes="scenes",
     synonyms=("you only look once",),
 )
+@shared_parameters(DETECTOR_PARAMETERS)
 class YoloDetector(NetworkDetector):
     """A small one-pass detector: tiles that give boxes, confidences and classes.
 
@@ -115,15 +117,7 @@ class YoloDetector(NetworkDetector):
         Boxes of a tile.
     filters : int, default=16
         Of the first convolution; the next have two, four, four and four times as many.
-    learning_rate : float, default=0.002
     batch_size : int, default=32
-    max_iter : int, default=30
-        Epochs.
-    threshold : float, default=0.1
-        Least score of a detection.
-    iou_threshold : float, default=0.4
-        Boxes of a class that overlap a better one by more are dropped.
-    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------

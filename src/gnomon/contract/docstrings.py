@@ -1,0 +1,162 @@
+"""Docstrings of classes, put together where a text stands once and serves several classes.
+
+Parameters that mean the same in several classes are described once: in the docstring of
+scikit-learn's class (`with_peer`), or in a text beside the classes (`shared_parameters`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
+ENTRY = re.compile(r"([*\w]+(?:, [*\w]+)*)\s*(?::|$)")  # the first line of a parameter
+
+
+def shared_parameters(texts: str) -> Callable[[Class], Class]:
+    """Document parameters of a class by a text that several classes share.
+
+    The decorator puts the entries of those parameters that the constructor has, and the class does
+    not describe itself, into the section "Parameters", in the order of the signature and with the
+    defaults of the signature.
+
+    Parameters
+    ----------
+    texts : str
+        Entries of a section "Parameters", without defaults.
+
+    Returns
+    -------
+    decorator : callable
+
+    Examples
+    --------
+    >>> from gnomon.contract.docstrings import shared_parameters
+    >>> @shared_parameters("shift : float\\n    Is added.\\ntol : float\\n    Unused here.")
+    ... class Mean:
+    ...     '''The mean.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     power : int, default=1
+    ...         Of the mean.
+    ...     '''
+    ...
+    ...     def __init__(self, shift=0.5, power=1):
+    ...         self.shift, self.power = shift, power
+    >>> print(Mean.__doc__)
+    The mean.
+    <BLANKLINE>
+    Parameters
+    ----------
+    shift : float, default=0.5
+        Is added.
+    power : int, default=1
+        Of the mean.
+    """
+    lines = texts.strip().splitlines()
+    starts = [at for at, line in enumerate(lines) if not line.startswith(" ")]
+    parts = [lines[at:end] for at, end in zip(starts, [*starts[1:], len(lines)])]
+    entries = {first.split(" : ")[0]: (first, more) for first, *more in parts}
+
+    def describe(cls: Class) -> Class:
+        known = _places(inspect.cleandoc(cls.__doc__ or "").splitlines())
+        found = {}
+        for name, parameter in _parameters(cls).items():
+            if name in entries and name not in known:
+                first, more = entries[name]
+                found[name] = [f"{first}, default={stated(parameter.default)}", *more]
+        cls.__doc__ = with_entries(cls, found)
+        return cls
+
+    return describe
+
+
+def with_entries(cls: type, entries: dict[str, list[str]]) -> str:
+    """The docstring with further parameters, in the order of the signature."""
+    lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+    order = list(_parameters(cls))
+    for name in sorted(entries, key=order.index):
+        places = _places(lines)
+        if name in places:
+            raise TypeError(
+                f"{cls.__name__}: {name!r} is documented already; leave it to the table"
+            )
+        later = [places[each] for each in order[order.index(name) + 1 :] if each in places]
+        at = min(later) if later else _end_of_parameters(lines)
+        lines[at:at] = entries[name]
+    return "\n".join(lines)
+
+
+def stated(default: Any) -> str:
+    """A default as docstrings give it."""
+    return f'"{default}"' if isinstance(default, str) else repr(default)
+
+
+def _parameters(cls: type) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(cls.__init__).parameters)  # type: ignore[misc]
+
+
+def _places(lines: list[str]) -> dict[str, int]:
+    """The line at which each documented parameter starts."""
+    first, last = _section(lines)
+    places: dict[str, int] = {}
+    for at in range(first, last):
+        if entry := ENTRY.match(lines[at]):
+            places |= {name.strip(): at for name in entry[1].split(",")}
+    return places
+
+
+def _end_of_parameters(lines: list[str]) -> int:
+    first, last = _section(lines)
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return last
+
+
+def _section(lines: list[str]) -> tuple[int, int]:
+    """The lines of the section "Parameters": first, and one after the last."""
+    heads = [at - 1 for at, line in enumerate(lines) if at and re.fullmatch(r"-{3,}", line)]
+    start = next((head for head in heads if lines[head] == "Parameters"), None)
+    if start is None:
+        raise TypeError('the docstring has no section "Parameters"')
+    end = next((head for head in heads if head > start), len(lines))
+    return start + 2, end
+
+
+def with_peer(own: str, peer: Any, parameters: str = "", attributes: str = "") -> str:
+    """A docstring: its own text and examples, with the parameters and attributes of the peer's.
+
+    Those of its own follow, and then those that are given.
+    """
+    text, sections = parted(own)
+    _, known = parted(peer.__doc__ or "")
+    merged = {}
+    for name, more in (("Parameters", parameters), ("Attributes", attributes)):
+        entries = [known.get(name, "").rstrip(), sections.pop(name, "").rstrip(), more.rstrip()]
+        if any(entries):
+            merged[name] = "\n".join(filter(None, entries)) + "\n\n"
+    merged |= sections
+    body = "".join(f"{name}\n{'-' * len(name)}\n{merged[name]}" for name in merged)
+    return text.rstrip() + "\n\n" + body
+
+
+def with_defaults(text: str, peer: Any) -> str:
+    """A docstring whose entries of parameters end with the defaults of the peer's constructor."""
+    for name, parameter in _parameters(peer).items():
+        if parameter.default is not inspect.Parameter.empty:
+            default = getattr(parameter.default, "__name__", repr(parameter.default))
+            line = re.compile(rf"^({name} : .*?)(,? *\(?default *=.*)?$", re.MULTILINE)
+            last = ", default=" + default.replace("\\", r"\\")
+            text = line.sub(r"\1" + last, text, count=1)
+    return text
+
+
+def parted(text: str) -> tuple[str, dict[str, str]]:
+    """The introduction of a docstring and its sections by name."""
+    parts = SECTION.split(inspect.cleandoc(text))
+    return parts[0], dict(zip(parts[1::2], parts[2::2]))
