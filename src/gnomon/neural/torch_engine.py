@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,18 +67,41 @@ ACTIVATED: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-class TorchRun:
-    """A forward pass in torch: whether it trains, its draws, and what layers leave for others."""
+# Layers that draw one set of factors for all rows of a shard; the shards of networks with them
+# are computed one after another, those of all others as one batch.
+DRAWS_PER_SHARD = frozenset({"DropConnect"})
 
-    def __init__(self, training: bool, rng: np.random.Generator | None, weights: Tensor | None):
-        self.training, self.rng, self.weights = training, rng, weights
+
+class TorchRun:
+    """A forward pass in torch: whether it trains, its draws, and what layers leave for others.
+
+    Parameters
+    ----------
+    training : bool
+    shards : list of (int, Generator)
+        Numbers of rows, and the generator that draws for them; none outside training.
+    weights : Tensor or None
+    """
+
+    def __init__(
+        self,
+        training: bool,
+        shards: Sequence[tuple[int, np.random.Generator]],
+        weights: Tensor | None,
+    ):
+        self.training, self.shards, self.weights = training, shards, weights
         self.switches: dict[str, Any] = {}
 
     def factors(self, layer: Layer, shape: Any, rate: float, like: Tensor) -> Tensor:
         """Factors of dropout, drawn as the other engine draws them."""
-        if self.rng is None:
+        if not self.shards:
             raise DataError(f"{layer.kind} draws at random in training: give rng")
-        drawn = dropped(tuple(shape), rate, self.rng, np.float64)
+        if layer.kind in DRAWS_PER_SHARD:
+            ((_, rng),) = self.shards
+            drawn = dropped(tuple(shape), rate, rng, np.float64)
+        else:
+            parts = [dropped((n, *shape[1:]), rate, rng, np.float64) for n, rng in self.shards]
+            drawn = np.concatenate(parts)
         return torch.as_tensor(drawn, dtype=like.dtype, device=like.device)
 
 
@@ -290,6 +313,11 @@ def run_layer(layer: Layer, p: Any, s: Any, x: Any, run: TorchRun) -> Tensor:
     return RUNS[layer.kind](layer, p, s, x, run)
 
 
+def _draws_per_shard(layer: Any) -> bool:
+    inside = layer.inside() if hasattr(layer, "inside") else ()
+    return layer.kind in DRAWS_PER_SHARD or any(_draws_per_shard(each) for each in inside)
+
+
 def torch_loss(loss: Any, output: Tensor, target: Tensor) -> Tensor:
     """The loss of each row in torch."""
     if isinstance(loss, MixedLoss):
@@ -330,6 +358,8 @@ class TorchTrainer(Trainer):
         super().__init__(*given, **options)
         self.device = device
         self._seen = self.parameters.zeros()
+        self._slope = self.parameters.zeros()
+        self._together = not any(_draws_per_shard(node.layer) for node in self.network.nodes)
 
     def gradient(
         self, x: Any, y: Any, weights: np.ndarray | None, crew: Crew, place: tuple[int, ...] = (0,)
@@ -338,22 +368,30 @@ class TorchTrainer(Trainer):
         n = x.shape[0]
         total = float(n) if weights is None else float(weights.sum())
         bounds = shard_bounds(n, self.network.multiplications, self.network.across_rows)
-        flat = torch.from_numpy(self.parameters.flat).to(self.device).requires_grad_()
-        views = torch_views(self.network, flat)
+        shards = [
+            (start, stop, generator(self.random_state, *place, number))
+            for number, (start, stop) in enumerate(bounds)
+        ]
+        leaves = parameter_tensors(self.parameters, self.device)
+        for leaf in leaves:
+            leaf.requires_grad_()
+        views = torch_views(self.network, leaves)
         target, summed = torch.from_numpy(np.ascontiguousarray(y)).to(self.device), 0.0
-        for number, (start, stop) in enumerate(bounds):
+        for several in [shards] if self._together else [[each] for each in shards]:
+            start, stop = several[0][0], several[-1][1]
             part = x[start:stop].toarray() if sp.issparse(x) else x[start:stop]
             mine = None
             if weights is not None:
                 mine = torch.from_numpy(weights[start:stop]).to(self.device)
-            run = TorchRun(True, generator(self.random_state, *place, number), mine)
+            run = TorchRun(True, [(end - begin, rng) for begin, end, rng in several], mine)
             output = self.run(views, self._as_tensor(part), run)
             losses = torch_loss(self.loss, output, target[start:stop])
             value = (losses if mine is None else losses * mine).sum() / total
             value.backward()
             summed += float(value.detach())
-        assert flat.grad is not None
-        gradient = flat.grad.cpu().numpy()
+        gradient = self._slope.flat
+        for (_, _, first, last), leaf in zip(self.network.places, leaves):
+            gradient[first:last] = 0 if leaf.grad is None else leaf.grad.reshape(-1).cpu().numpy()
         for each in self._statistics:
             gradient[each.start : each.stop] = self._seen.flat[each.start : each.stop]
         return summed, gradient
@@ -378,14 +416,26 @@ def forward(network: Network, views: Any, seen: Any, x: Tensor, run: TorchRun) -
     return values[network.nodes[-1].name]
 
 
-def torch_views(network: Network, flat: Tensor) -> dict[str, Any]:
-    """Views of a flat tensor by node and name, as `Parameters` has them."""
+def parameter_tensors(parameters: Parameters, device: str) -> list[Tensor]:
+    """A tensor of each parameter, on a processor without a copy.
+
+    They are not slices of one tensor, since the gradient of each slice would be as long as all
+    parameters together.
+    """
+    return [
+        torch.from_numpy(parameters.flat[start:stop].reshape(parameter.shape)).to(device)
+        for _, parameter, start, stop in parameters.places
+    ]
+
+
+def torch_views(network: Network, tensors: Sequence[Tensor]) -> dict[str, Any]:
+    """Tensors of parameters by node and name, as `Parameters` has them."""
     found: dict[str, Any] = {}
-    for path, parameter, start, stop in network.places:
+    for place, tensor in zip(network.places, tensors):
         inner = found
-        for key in path[:-1]:
+        for key in place.path[:-1]:
             inner = inner.setdefault(key, {})
-        inner[path[-1]] = flat[start:stop].reshape(parameter.shape)
+        inner[place.path[-1]] = tensor
     return found
 
 
@@ -407,6 +457,7 @@ def torch_predict(
     """
     rows = np.ascontiguousarray(network.rows(X, parameters.flat.dtype))
     with torch.no_grad():
-        views = torch_views(network, torch.from_numpy(parameters.flat).to(device))
+        tensors = parameter_tensors(parameters, device)
         x = torch.from_numpy(rows).to(device)
-        return forward(network, views, {}, x, TorchRun(False, None, None)).cpu().numpy()
+        run = TorchRun(False, (), None)
+        return forward(network, torch_views(network, tensors), {}, x, run).cpu().numpy()
