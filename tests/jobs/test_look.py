@@ -406,3 +406,39 @@ def test_of_numbers_the_means_by_category_are_drawn(rng):
     points = found.plot("rates").data[0]
     means = {word: y[kind == word].mean() for word in ("a", "b")}
     assert sorted(points.x) == pytest.approx(sorted(means.values()))
+
+
+def test_rows_that_repeat_are_counted_as_by_comparing_all_of_them(rng):
+    columns = {
+        "number": rng.choice([0.0, -0.0, 1.5, None], 60).tolist(),
+        "class": rng.choice(np.array(["a", "b", None], dtype=object), 60).tolist(),
+        "flag": rng.choice(np.array([True, False, None], dtype=object), 60).tolist(),
+        "same": [1] * 60,
+    }
+    seen = list(zip(*columns.values()))
+    found = gnomon.look(Table.from_dict(columns))
+    assert found.duplicate_rows == len(seen) - len(set(seen)) > 0
+    apart = Table.from_dict({**columns, "number": rng.permutation(60).astype(float).tolist()})
+    assert gnomon.look(apart).duplicate_rows == 0
+
+
+def test_names_kinds_and_headings_stay_whole_in_80_columns(tmp_path, rng):
+    from rich.console import Console
+
+    table = Table.from_dict(
+        {
+            "a_rather_long_name": rng.normal(size=50).tolist(),
+            "code": rng.choice([1, 2, 9], 50, p=[0.9, 0.05, 0.05]).tolist(),
+            "kind_of_thing": rng.choice(["one", "two"], 50).tolist(),
+        }
+    )
+    with (tmp_path / "said").open("w") as file:
+        Console(width=80, file=file).print(gnomon.look(table))
+    said = (tmp_path / "said").read_text()
+    head, *lines = said[said.index("column ") :].splitlines()
+    lines = [line for line in lines if not line.startswith(" ")]  # others go on with the values
+    assert head.split() == ["column", "kind", "missing", "distinct", "outliers", "values"]
+    assert [line.split()[0] for line in lines[:3]] == list(table.columns)
+    assert "category" in lines[2]
+    assert "…" not in said
+    assert lines[1].split()[4] == "-"  # codes have no outliers

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Whiskers = Literal["iqr", "range", "sd", "percentile"]
 IQR_FACTOR = 1.5
+MOST_CODES = 10  # whole numbers of so few values are codes or marks, of which none is an outlier
 HEADINGS = ("column", "kind", "missing", "distinct", "outliers", "values")
 
 
@@ -269,8 +270,8 @@ class Summary:
         from rich.table import Table as RichTable
 
         grid = RichTable(header_style="bold", pad_edge=False, box=None)
-        for heading in HEADINGS:
-            grid.add_column(heading, no_wrap=True, overflow="ellipsis")
+        for heading in HEADINGS:  # a narrow window breaks the values, and keeps names whole
+            grid.add_column(heading, no_wrap=heading != HEADINGS[-1], overflow="fold")
         for each in self:
             grid.add_row(*(_markup_safe(cell) for cell in _cells(each)))
         return grid
@@ -412,7 +413,8 @@ def _is_truth(values: pa.Array) -> bool:
 
 def _cells(each: ColumnSummary) -> tuple[str, ...]:
     missing = f"{each.missing:,} ({each.missing / each.rows:.0%})" if each.missing else "-"
-    outliers = "-" if each.outliers is None else f"{each.outliers:,}"
+    coded = each.kind is Kind.INTEGER and each.distinct <= MOST_CODES < each.rows
+    outliers = "-" if each.outliers is None or coded else f"{each.outliers:,}"
     values = _of_values(each)
     return cell_text(each.name), str(each.kind), missing, f"{each.distinct:,}", outliers, values
 

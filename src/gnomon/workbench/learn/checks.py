@@ -275,7 +275,8 @@ def correlated_columns(seen: Evidence) -> Check:
     np.fill_diagonal(r, 0.0)
     i, j = np.unravel_index(int(r.argmax()), r.shape)
     pairs = int((np.triu(r) > CORRELATED).sum())
-    found = f"{pairs} pairs; the strongest is {names[i]!r} and {names[j]!r}, |r| = {r.max():.3f}."
+    count = "1 pair" if pairs == 1 else f"{pairs} pairs"
+    found = f"{count}; the strongest is {names[i]!r} and {names[j]!r}, |r| = {r.max():.3f}."
     if not pairs:
         return Check("correlated columns", "good", found, float(r.max()), f"|r| > {CORRELATED}")
     return Check(
@@ -312,7 +313,7 @@ def repeated_rows(seen: Evidence) -> Check:
     """Do rows stand in training and test both?"""
     names = [n for n in seen.problem.features if seen.train.schema[n].kind is not Kind.IDENTIFIER]
     share = float(stands_in(seen.train, seen.test, names).mean())
-    found = f"{share:.1%} of the test rows equal a training row in every column."
+    found = f"{share:.1%} of the test rows equal a training row in every column but the target."
     if share <= REPEATED:
         return Check("repeated rows", "good", found, share, f"above {REPEATED:.0%}")
     return Check(

@@ -165,8 +165,8 @@ class LearnCommand(JobCommand):
         for label, text in result.problem.card():
             console.print(f"[dim]{label:>14}[/dim]  {escape(text)}", highlight=False)
         print_board(result)
-        for name, why in result.plan.left_out.items():
-            say(f"did not compete: {name} ({why})")
+        for why, names in by_reason(result.plan.left_out).items():
+            say(f"did not compete: {', '.join(names)} ({why})")
         for each in result.decisions:
             if each["what"] == f"{result.chosen} is chosen":
                 say(f"{each['what']}: {each['why']}.")
@@ -193,8 +193,18 @@ class LearnCommand(JobCommand):
         return not result.beats_baseline
 
 
+def by_reason(left_out: dict[str, str]) -> dict[str, list[str]]:
+    """The learners that did not compete, by the reason that they share."""
+    found: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        found.setdefault(why, []).append(name)
+    return found
+
+
 def print_board(result: Any) -> None:
     """The learners, best first; a narrow window has fewer columns, and whole names and scores."""
+    from gnomon.workbench.learn.result import P_MEANS
+
     wide, middle = console.width >= WIDE, console.width >= MIDDLE
     rows = []
     for line in result.leaderboard_lines():
@@ -219,5 +229,5 @@ def print_board(result: Any) -> None:
         headings[: len(rows[0])],
         rows,
         f"{result.measure}, {result.plan.splits.how} of {result.n_train:,} rows",
-        "* chosen. 95% intervals; p against the best, all pairs counted; per fold.",
+        f"* chosen. 95% intervals. {P_MEANS}. Seconds of a fit in a fold.",
     )

@@ -44,7 +44,8 @@ def printed(look: Look) -> Any:
     if pairs:
         grid = RichTable(box=None, header_style="bold", pad_edge=False, title_justify="left")
         for heading in ("strongest associations", "", "strength", "p (corrected)", "measure"):
-            grid.add_column(heading, no_wrap=True, overflow="ellipsis")
+            is_name = heading in ("strongest associations", "")
+            grid.add_column(heading, no_wrap=not is_name, overflow="fold")
         for pair in pairs:
             names = (Text(pair.first), Text(pair.second))
             grid.add_row(*names, f"{pair.strength:.3f}", readable_p(pair.p), pair.measure)
