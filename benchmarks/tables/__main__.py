@@ -4,7 +4,8 @@ Every table is written as a CSV file and learnt by the command line in a process
 budget; the peers get the same training and test rows. Recorded are the wall time of the whole
 process over the budget, the score on the test rows, the verdict, the leaks that were found and
 missed, and the peers' scores. Finished tables are kept in ``benchmarks/tables.json``: a run that
-was stopped goes on, and tables that are named are run again.
+was stopped goes on, and tables that are named are run again, in the order of their names. With
+``--keep FOLDER`` the runs stay on disk, and ``--peers-only`` adds further peers to them.
 """
 
 from __future__ import annotations
@@ -85,7 +86,14 @@ def main() -> None:
     words.add_argument("--no-peers", action="store_true", help="run ours alone")
     words.add_argument("--peers", default=",".join(PEERS), help="names of peers, with commas")
     words.add_argument(
-        "--only", nargs="+", default=[], help="tables to run where they are unfinished"
+        "--only",
+        nargs="+",
+        default=[],
+        help="tables to run where they are unfinished, in this order",
+    )
+    words.add_argument("--keep", type=Path, help="folder in which every table and run is kept")
+    words.add_argument(
+        "--peers-only", action="store_true", help="add the peers to runs that --keep has kept"
     )
     words.add_argument(
         "--processor-time",
@@ -100,28 +108,52 @@ def main() -> None:
         print("\n".join(case.name for case in CASES))
         return
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    known = {case.name for case in CASES}
-    unknown = [name for name in (*asked.names, *asked.only) if name not in known]
-    if unknown:
+    cases = {case.name: case for case in CASES}
+    order = asked.names or asked.only or list(cases)
+    if unknown := [name for name in order if name not in cases]:
         sys.exit(f"there is no table {unknown[0]!r}; --list names them")
-    for case in CASES:
-        wanted = case.name in asked.names if asked.names else case.name not in record
-        if not wanted or (asked.only and case.name not in asked.only):
+    for name in order:
+        case = cases[name]
+        if asked.peers_only != (name in record) and not asked.names:
             continue
         if case.needs and not (asked.data / case.needs).exists():
-            print(f"{case.name}: skipped, {asked.data / case.needs} is not there")
+            print(f"{name}: skipped, {asked.data / case.needs} is not there")
             continue
-        record[case.name] = run(case, asked.data, asked.budget, peers, asked.processor_time)
+        if asked.peers_only:
+            if not asked.keep or not (asked.keep / name / "run").exists():
+                print(f"{name}: skipped, no run of it was kept")
+                continue
+            add_peers(record[name], judged(case, asked.keep / name, asked.budget, peers))
+        else:
+            record[name] = run(
+                case, asked.data, asked.budget, peers, asked.processor_time, asked.keep
+            )
         RECORD.write_text(json.dumps(record, indent=1))
-        print(line_of(case.name, record[case.name]), flush=True)
-    write_page(record)
+        print(line_of(name, record[name]), flush=True)
+        write_page(record)
+    print(summary_of(record))
+
+
+def add_peers(known: dict[str, Any], new: dict[str, Any]) -> None:
+    """Put the peers of a later run on the same rows beside those that are known."""
+    known["peers"] |= new["peers"]
+    known["peer_p"] = min(known["peer_p"], new["peer_p"])
 
 
 def run(
-    case: Case, data: Path, budget: float, peers: list[str], processor_time: bool
+    case: Case,
+    data: Path,
+    budget: float,
+    peers: list[str],
+    processor_time: bool,
+    keep: Path | None = None,
 ) -> dict[str, Any]:
     """One table: ours by the command line, then the peers."""
     folder = Path(tempfile.mkdtemp(prefix="gnomon-tables-"))
+    if keep is not None:
+        folder = keep / case.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
     try:
         frame = case.frame(data)
         frame.to_csv(folder / "table.csv", index=False)
@@ -137,7 +169,8 @@ def run(
             return found | {"error": (ended.stderr or "no message").strip()[-300:]}
         return found | judged(case, folder, budget, peers)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def clock(processor_time: bool) -> float:
@@ -290,7 +323,6 @@ def write_page(record: dict[str, Any]) -> None:
     lines = [line_of(name, record[name]) for name in order]
     names = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     RESULTS.write_text(head + "\n".join([*names, *lines]) + "\n")
-    print(summary_of(record))
 
 
 def summary_of(record: dict[str, Any]) -> str:
