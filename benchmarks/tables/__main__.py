@@ -208,7 +208,9 @@ def judged(case: Case, folder: Path, budget: float, peers: list[str]) -> dict[st
     known = table[case.target].notna().to_numpy() & (table[case.target] != "?").to_numpy()
     is_test = np.zeros(len(table), dtype=bool)
     is_test[rows] = True
-    y = table[case.target].astype(str if classify else float).to_numpy()
+    y = table[case.target].astype(str).to_numpy()
+    if not classify:
+        y = pd.to_numeric(table[case.target], errors="coerce").to_numpy(float)
     dropped = [case.target, *case.flags[1::2]] if "--groups" in case.flags else [case.target]
     X = table.drop(columns=[name for name in dropped if name in table])
     ours = ours_on(folder, table.iloc[rows], case.target, classify)
