@@ -102,7 +102,7 @@ def test_findings_stand_beside_their_columns_and_a_dropped_file_is_opened(tmp_pa
             "const field = document.getElementById('file'); field.files = given.files;"
             "field.dispatchEvent(new Event('change')); })()"
         )
-        page.wait_for("document.querySelector('#findings[data-done]')", 60)
+        page.wait_for("document.querySelector('#findings[data-done]')", 240)
         found = "document.querySelector('th[data-column=always] .found')"
         page.wait_for(f"{found} && {found}.textContent.includes('constant')", 30)
         assert "one value" in text_of(page, "#findings")

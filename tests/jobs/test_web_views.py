@@ -43,6 +43,14 @@ def test_views_count_all_rows_and_mark_the_selected_ones(rng):
     assert sum(len(trace.x) for trace in points.data) == 3000, "every third row"
 
 
+def test_steps_of_whole_numbers_hold_equally_many_of_them():
+    table = Table.from_dict({"pieces": [1, 2, 2, 3, 4] * 6, "age": list(range(18, 48))})
+    bars = view(table, "histogram", x="pieces").data[0]
+    assert list(bars.x) == [1, 2, 3, 4]
+    assert list(bars.y) == [6, 12, 6, 6]
+    assert set(view(table, "histogram", x="age").data[0].y) == {2}
+
+
 def test_every_kind_of_view_is_drawn_of_a_table_with_missing_cells():
     table = example("customers")
     columns = {"x": "age", "y": "monthly_charge"}

@@ -42,8 +42,11 @@ def headers_of(table: Table, kept: Path | None = None) -> list[dict[str, Any]]:
     """
     found = read_json(kept) if kept is not None else None
     if found is None:
+        found = []
         with closing(connection_to(table)) as connection:
-            found = [header_of(table, name, connection) for name in table.columns]
+            for name in table.columns:  # queries of a table of one column are planned at once
+                connection.register("data", table.arrow.select([name]))
+                found.append(header_of(table, name, connection))
         if kept is not None:
             write_json(kept, found)
     return list(found)
@@ -106,26 +109,36 @@ def histogram(
     ends = range_of(name, kind, connection)
     if ends is None:
         return {}
-    low, high = ends
-    width = (high - low) / bins
-    if not width > 0 or not math.isfinite(width):
-        place = "0"
-        width = 1.0
-    else:
-        place = f"least(floor((v - {low!r}) / {width!r}), {bins - 1})::integer"
+    low, width, count = steps_between(*ends, kind, bins)
+    place = f"least(floor((v - {low!r}) / {width!r}), {count - 1})::integer"
     counts = connection.execute(
         f"select {place}, count(*) from (select {number_sql(name, kind)} v from data "
         f"where {where}) where v is not null group by 1"
     ).fetchall()
-    bars = [0] * bins
+    bars = [0] * count
     for bin_, n in counts:
         bars[bin_] = n
     return {
         "bars": [[low + k * width, n] for k, n in enumerate(bars)],
         "width": width,
-        "low": shown(low, kind),
-        "high": shown(high, kind),
+        "low": shown(ends[0], kind),
+        "high": shown(ends[1], kind),
     }
+
+
+def steps_between(low: float, high: float, kind: Kind | str, most: int) -> tuple[float, float, int]:
+    """Start, width and number of equal steps from one value to another.
+
+    Each step of whole numbers holds as many of them as the others.
+    """
+    if Kind(kind) is Kind.INTEGER and high - low < 2**53:
+        values = int(high - low) + 1
+        width = -(-values // most)
+        return low - 0.5, float(width), -(-values // width)
+    width = (high - low) / most
+    if width > 0 and math.isfinite(width):
+        return low, width, most
+    return low, 1.0, 1
 
 
 def shown(value: float, kind: Kind | str) -> str:

@@ -35,7 +35,7 @@
   const keys = { o: "/", t: "/table", v: "/views", j: "/jobs", r: "/runs", h: "/help" };
   addEventListener("keydown", (event) => {
     if (event.target.matches("input, select, textarea") || event.altKey) return;
-    if ((event.ctrlKey || event.metaKey) && event.key === "z") {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
       event.preventDefault();
       document.getElementById(event.shiftKey ? "redo" : "undo")?.click();
     } else if (!event.ctrlKey && !event.metaKey && keys[event.key]) {

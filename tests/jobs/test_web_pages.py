@@ -1,0 +1,234 @@
+"""Pages of the workbench in a real browser: forms of all jobs, joins, comparisons, print, keys."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import gnomon
+from gnomon.table import Table, example
+from gnomon.workbench.jobs import JOBS
+from gnomon.workbench.web.forms import fields_of
+from tests.jobs.web import browsed, served, submit, text_of
+
+pytestmark = pytest.mark.covers("run-report")
+PHONE = 390
+ENTER = {"code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+
+
+def press_tab_until(page, condition: str, most: int = 60) -> None:
+    """Go from one control to the next by the Tab key until a condition holds."""
+    for _ in range(most):
+        page.press("Tab", code="Tab", windowsVirtualKeyCode=9)
+        if page.evaluate(condition):
+            return
+    raise AssertionError(f"{condition} does not hold after {most} times Tab")
+
+
+def test_every_job_has_a_form_that_fits_a_phone(tmp_path):
+    with served(tmp_path) as server:
+        server.bench.session.open("example:customers")
+        with browsed(server, width=PHONE, height=800) as page:
+            for job in JOBS.values():
+                page.go(f"{server.root}/jobs/{job.name}")
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= PHONE, f"{job.name} is wider than a phone"
+                labeled = page.evaluate(
+                    "[...document.querySelectorAll('#job [name]')].every(each => "
+                    "each.labels?.length || each.type === 'hidden' || each.type === 'submit')"
+                )
+                assert labeled, job.name
+                unhelped = page.evaluate(
+                    "[...document.querySelectorAll('#job .field')]"
+                    ".filter(each => !each.querySelector('.help').textContent.trim()).length"
+                )
+                assert unhelped == 0, job.name
+                shown = page.evaluate("document.querySelectorAll('#job .field').length")
+                assert shown == len(fields_of(job)) + (job.subject != "table"), job.name
+            assert page.errors == []
+            assert page.requests == []
+
+
+def test_a_second_table_is_joined_and_the_step_undone_by_keys_alone(tmp_path):
+    visits = Table.from_dict({"id": [f"p{k}" for k in range(30)], "visits": list(range(30))})
+    people = Table.from_dict({"id": [f"p{k}" for k in range(20)], "age": list(range(20, 40))})
+    visits.save(tmp_path / "visits.csv")
+    people.save(tmp_path / "people.csv")
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open(str(tmp_path / "visits.csv"))
+        page.go(f"{server.root}/")
+        page.evaluate("document.activeElement.blur()")
+        page.press("t", text="t")
+        page.wait_for("location.pathname === '/table' && document.querySelector('#rows tr')")
+        press_tab_until(page, "document.activeElement.innerText === 'Join'")
+        page.press("Enter", **ENTER)
+        press_tab_until(page, "document.activeElement.name === 'file'")
+        page.send("Input.insertText", text=str(tmp_path / "people.csv"))
+        page.press("Enter", **ENTER)
+        page.wait_for("document.querySelector('#shape')?.innerText.includes('3 columns')")
+        assert "30 rows" in text_of(page, "#shape"), "rows without a partner stay"
+        assert "10 missing" in text_of(page, "th[data-column=age]")
+        page.wait_for("document.querySelector('#rows tr')")
+        page.press("z", code="KeyZ", windowsVirtualKeyCode=90, modifiers=2)
+        page.wait_for("document.querySelector('#shape')?.innerText.includes('2 columns')")
+        page.wait_for("document.querySelector('#rows tr')")
+        page.press("Z", code="KeyZ", windowsVirtualKeyCode=90, modifiers=2 | 8)
+        page.wait_for("document.querySelector('#shape')?.innerText.includes('3 columns')")
+        assert page.errors == []
+
+
+@pytest.mark.slow
+def test_runs_are_compared_side_by_side(tmp_path):
+    for k, learner in enumerate(("naive Bayes", "logistic regression"), 1):
+        gnomon.learn(
+            example("iris"),
+            target="species",
+            learners=[learner],
+            budget="12",
+            source="example:iris",
+            folder=tmp_path / "runs" / f"iris-{k}",
+        )
+    with served(tmp_path) as server, browsed(server) as page:
+        page.go(f"{server.root}/runs")
+        page.evaluate("document.querySelectorAll('[name=run]').forEach(each => each.click())")
+        page.follow("document.querySelector('main form').requestSubmit()")
+        shown = text_of(page)
+        assert {"iris-1", "iris-2"} <= set(shown.split())
+        assert "p = " in shown, "the difference has its test"
+        assert page.errors == []
+
+
+def test_a_printed_page_holds_the_content_alone(tmp_path):
+    with served(tmp_path) as server, browsed(server, dark=True) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/table")
+        page.wait_for("document.querySelector('#rows tr')")
+        page.send("Emulation.setEmulatedMedia", media="print")
+        hidden = "getComputedStyle(document.querySelector('.top')).display"
+        assert page.evaluate(hidden) == "none"
+        ink = page.evaluate("getComputedStyle(document.body).color")
+        assert ink == "rgb(0, 0, 0)", "dark pages are printed black on white"
+        page.pdf(tmp_path / "table.pdf")
+        assert (tmp_path / "table.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_tree_is_drawn_among_the_views(tmp_path):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/views")
+        submit(page, "#add-view form", kind="tree", x="species")
+        page.wait_for("document.querySelectorAll('.plot[data-drawn]').length === 5", 60)
+        assert "species" in text_of(page, ".view:last-of-type h3")
+        assert page.errors == []
+
+
+def ended(page, seconds: float = 300) -> None:
+    """Wait until the run of the page has ended well."""
+    page.wait_for("document.querySelector('.state:not(.running)')", seconds)
+    assert "finished" in text_of(page, ".state"), text_of(page)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("job", "fields"),
+    [
+        ("look", {}),
+        ("group", {}),
+        ("map", {"methods": "PCA"}),
+        ("advise", {"target": "churn"}),
+        ("train", {"target": "churn", "max_iter": "5"}),
+        ("prepare", {"where": "age > 40"}),
+        ("search", {"query": "good service"}),
+    ],
+)
+def test_a_job_runs_from_its_form(tmp_path, job, fields):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:customers")
+        server.bench.session.change("reshape", {"query": "select * from data limit 400"})
+        page.go(f"{server.root}/jobs/{job}")
+        submit(page, "#job", **fields)
+        ended(page)
+        assert f"gnomon.{JOBS[job].python}(" in text_of(page, "#script")
+        assert page.errors == []
+        assert page.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_model_made_in_the_browser_forecasts_and_groups(tmp_path, rng):
+    months = [f"{2010 + k // 12}-{k % 12 + 1:02d}-01" for k in range(96)]
+    sales = [100 + k + 10 * (k % 12) + float(rng.normal()) for k in range(96)]
+    Table.from_dict({"month": months, "sales": sales}).save(tmp_path / "sales.csv")
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open(str(tmp_path / "sales.csv"))
+        page.go(f"{server.root}/jobs/forecast")
+        submit(page, "#job", target="sales", time="month", horizon="6")
+        ended(page)
+        assert "gnomon.forecast(" in text_of(page, "#script")
+        assert page.errors == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("method", "settings", "target"),
+    [
+        ("GaussianMixture", "n_components=3", ""),
+        ("SelfOrganizingMap", "", ""),
+        ("HistGradientBoostingClassifier", "max_iter=10", "species"),
+        ("LogisticRegression", "", "species"),
+        ("MLPClassifier", "max_iter=20", "species"),
+        ("TSNE", "max_iter=250", ""),
+    ],
+)
+def test_iterative_methods_are_replayed(tmp_path, method, settings, target):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/replay")
+        submit(page, "#replay", method=method, settings=settings, target=target)
+        page.wait_for("document.getElementById('player')?.dataset.drawn", 200)
+        first = page.evaluate("document.getElementById('player').dataset.at")
+        page.evaluate("document.getElementById('forward').click()")
+        page.wait_for(f"document.getElementById('player').dataset.at !== {first!r}")
+        assert page.evaluate("Number(document.getElementById('step').max)") >= 2
+        assert page.errors == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["PCA", "TSNE", "SelfOrganizingMap", "KMeans"])
+def test_a_method_makes_columns_that_are_drawn(tmp_path, method):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/views")
+        submit(page, "#add-columns form", method=method)
+        page.wait_for("location.pathname === '/views'", 200)
+        made = [name for name in server.bench.session.table.columns if name.startswith(method)]
+        assert made
+        kind = {"kind": "bars", "x": made[0]}
+        if len(made) == 2:
+            kind = {"kind": "scatter", "x": made[0], "y": made[1], "color": "species"}
+        submit(page, "#add-view form", **kind)
+        page.wait_for("document.querySelectorAll('.plot[data-drawn]').length === 5", 60)
+        assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_second_tab_shows_the_same_progress(tmp_path):
+    with served(tmp_path) as server:
+        session = server.bench.session
+        session.open("example:customers")
+        name = session.run_job("learn", {"target": "churn", "budget": "600s"})
+        with browsed(server) as first, browsed(server) as second:
+            for page in (first, second):
+                page.go(f"{server.root}/runs/{name}")
+                page.wait_for("document.querySelector('#task')?.dataset.status === 'running'")
+            end = time.monotonic() + 120
+            while not session.state(name).interim:
+                assert time.monotonic() < end, session.state(name)
+                time.sleep(0.2)
+            for page in (first, second):
+                page.wait_for("document.querySelector('.interim li')")
+            first.follow("document.querySelector('#cancel').click()")
+            second.wait_for("document.querySelector('#task').dataset.status === 'stopped'", 30)
