@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "figures",
+    "formulas",
     "inherited_docstrings",
     "registry_pages",
     "texts_pages",
@@ -39,6 +40,7 @@ numpydoc_use_plots = False
 autosummary_generate = False
 autodoc_typehints = "none"
 default_role = "py:obj"
+html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Gnomon {release}"

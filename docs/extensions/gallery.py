@@ -6,7 +6,6 @@ a page.
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import inspect
 import warnings
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+from docstring_examples import examples, run_example
 from figures import html_of
 from registry_pages import HERE, title, write
 from sphinx.util import logging
@@ -41,15 +41,10 @@ def drawn_by_example(name: str) -> go.Figure | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for example in examples(function):
-                exec(compile(example.source, name, "exec"), names)
+            run_example(function, names)
     finally:
         setattr(show, name, function)
     return made[-1] if made else None
-
-
-def examples(function: Any) -> list[doctest.Example]:
-    return doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
 
 
 def write_gallery(app: Any) -> None:

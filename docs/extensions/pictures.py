@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from sphinx.util import logging
+from example_pictures import picture_of_example
+from sklearn.base import OutlierMixin
 
 from gnomon import show
 from gnomon.engine.registry import Method
 
 ROWS = 160
 
-logger = logging.getLogger(__name__)
 
-
-def picture(method: Method) -> go.Figure | None:
-    """The picture of a method; None where a table of two or three columns shows nothing of it."""
+def picture(method: Method) -> go.Figure:
+    """The picture of a method: of two columns where it takes them, else of its example."""
     draw = DRAWN.get(method.task)
-    if draw is None or method.takes != "table":
-        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            return draw(method)
-        except (ValueError, TypeError, KeyError, RuntimeError, ImportError) as error:
-            # another kind of target or column than the small problem has is needed
-            logger.info("no picture of %s: %s", method.name, error)
-            return None
+        if draw is not None and method.takes == "table":
+            with contextlib.suppress(ValueError, TypeError):  # it needs counts, or several targets
+                return draw(method)
+        return picture_of_example(method)
 
 
 def made(method: Method) -> Any:
@@ -110,7 +106,12 @@ def _map(method: Method) -> go.Figure | None:
 
 def _density(method: Method) -> go.Figure:
     X, _ = blobs()
-    model = made(method).fit(X)
+    model = made(method)
+    if isinstance(model, OutlierMixin):
+        X = np.vstack([X, np.random.default_rng(3).uniform(X.min(0) - 3, X.max(0) + 3, (25, 2))])
+        names = ["usual" if each > 0 else "outlier" for each in model.fit_predict(X)]
+        return show.map_points(X, names, axes=("x0", "x1"))
+    model.fit(X)
     if not hasattr(model, "score_samples"):  # it draws rows and has no density
         rows = np.vstack([X, np.asarray(model.sample(ROWS))[:, :2]])
         names = ["given"] * len(X) + ["drawn"] * ROWS

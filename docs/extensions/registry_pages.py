@@ -12,10 +12,12 @@ import inspect
 import json
 import math
 import textwrap
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from example_pictures import picture_of_example
 from figures import html_of
 from pictures import picture
 
@@ -24,6 +26,11 @@ from gnomon.workbench.explain.terms import TERMS
 
 HERE = Path(__file__).parent.parent
 RESULTS = HERE.parent / "benchmarks" / "results.json"
+FORMULAS = {
+    name: formula
+    for names, formula in tomllib.loads((HERE / "formulas.toml").read_text("utf-8")).items()
+    for name in names.split()
+}
 OTHERS = ("table", "workbench", "accelerate")
 TASKS = {
     "classify": "Predict a class",
@@ -74,18 +81,18 @@ def picture_of(method: Method, folder: Path) -> str:
     """
     if method.requires and importlib.util.find_spec(method.requires.replace("-", "_")) is None:
         return ""
-    sources = (inspect.getfile(method.cls), __file__, inspect.getfile(picture))
+    sources = (inspect.getfile(method.cls), *map(inspect.getfile, (picture, picture_of_example)))
     stamp = max(Path(each).stat().st_mtime for each in sources)
     kept = folder / f"{method.name}.html"
     if not kept.exists() or kept.stat().st_mtime < stamp:
         folder.mkdir(parents=True, exist_ok=True)
         drawn = picture(method)
-        kept.write_text("" if drawn is None else html_of(drawn), encoding="utf-8")
+        kept.write_text(html_of(drawn), encoding="utf-8")
     return kept.read_text(encoding="utf-8")
 
 
 def method_page(method: Method, duels: list[dict], drawn: str) -> str:
-    """What, when, when not, picture, parameters, example, texts and duels of a method."""
+    """What, when, when not, formula, picture, parameters, example, texts, duels of a method."""
     facts = [
         ("Use it", method.use),
         ("Not", method.avoid),
@@ -101,6 +108,7 @@ def method_page(method: Method, duels: list[dict], drawn: str) -> str:
     for name, text in facts:
         if text:
             parts += [f"   * - {name}", f"     - {text}"]
+    parts += ["", ".. math::", "", f"   {FORMULAS[method.name]}"]
     if drawn:
         parts += ["", title("At work", "-"), ".. raw:: html", "", f"   {drawn}"]
     if duels:

@@ -7,12 +7,14 @@ import pydoc
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer
 
 from examples import notebooks
+from gnomon.engine.registry import methods
 from gnomon.show.theme import THEMES
 from gnomon.table import example
 from gnomon.workbench.cli import app
@@ -98,26 +100,71 @@ def test_a_notebook_runs(page, tmp_path):
     notebooks.executed(page, tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_the_site_is_built_without_a_warning_and_searched_from_files(tmp_path):
+def test_every_method_has_a_formula():
+    lines = tomllib.loads((ROOT / "docs" / "formulas.toml").read_text("utf-8"))
+    named = [name for names in lines for name in names.split()]
+    assert sorted(named) == sorted(method.name for method in methods())
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The built site, kept in its folder, so that only what is new is built."""
     pytest.importorskip("pydata_sphinx_theme", reason="`make docs` installs what the site needs")
     docs = ROOT / "docs"
-    built = docs / "build" / "html"  # kept there, so that only what is new is built
+    built = docs / "build" / "html"
     kept = ("-d", docs / "build" / "doctrees", docs, built)
     sphinx = (sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", *kept)
     subprocess.run(sphinx, check=True)
-    subprocess.run([sys.executable, docs / "check_links.py", built], check=True)
-    with opened(built / "index.html") as page:
-        page.send("Page.navigate", url=(built / "search.html").as_uri() + "?q=dendrogram")
+    return built
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_the_site_is_built_without_a_warning_and_searched_from_files(site):
+    subprocess.run([sys.executable, ROOT / "docs" / "check_links.py", site], check=True)
+    with opened(site / "index.html") as page:
+        page.send("Page.navigate", url=(site / "search.html").as_uri() + "?q=dendrogram")
         page.wait_for("document.querySelectorAll('#search-results li a').length > 3")
-        page.go(built / "gallery" / "clusters" / "dendrogram.html")
+        page.go(site / "gallery" / "clusters" / "dendrogram.html")
         page.wait_for("document.querySelector('.gnomon-figure .main-svg')")
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
         background = "document.querySelector('.gnomon-figure').layout.paper_bgcolor"
         page.wait_for(f"{background} === {THEMES['dark'].paper!r}")
         assert page.errors == []
         assert page.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_every_page_of_a_method_is_whole(site):
+    for method in methods():
+        text = (site / "methods" / method.package / f"{method.name}.html").read_text("utf-8")
+        for part in ("<math", "gnomon-figure", "&gt;&gt;&gt;", "Use it", "Texts"):
+            found = part in text
+            assert found or (part == "gnomon-figure" and method.requires), (method.name, part)
+    assert len(list((site / "gallery").rglob("*.html"))) > 60
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_newcomer_reaches_each_task_in_three_clicks(site):
+    tasks = {
+        "Forecast a series": "forecast",
+        "Explain a prediction": "explain",
+        "Compare two models honestly": "compare",
+        "Cluster mixed data": "cluster",
+        "Train a network": "networks",
+        "Plan a decision": "decide",
+    }
+    link = "[...document.querySelectorAll('main a')].find(a => a.innerText.trim() === {!r})"
+    with opened(site / "index.html") as page:
+        for task, name in tasks.items():
+            page.go(site / "index.html")
+            page.follow("document.querySelector('main a[href=\"guide/index.html\"]').click()")
+            page.follow(f"{link.format(task)}.click()")
+            assert page.evaluate("location.pathname.split('/').pop()") == f"{name}.html"
+            assert task in page.evaluate("document.querySelector('h1').innerText")
+        assert page.errors == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
