@@ -8,6 +8,8 @@ import zlib
 
 import numpy as np
 import pytest
+from scipy.ndimage import median_filter
+from sklearn.datasets import load_sample_image
 
 from gnomon.engine.errors import DataError
 from gnomon.show import labeled_image
@@ -43,6 +45,33 @@ def test_gray_noise_is_measured_and_cleaned(rng):
     found = image(levels, strength=3.0)
     before, after = ((each - 60 - 120 * truth) ** 2 for each in (levels, found.answer))
     assert after.mean() < before.mean() / 1.5
+
+
+@pytest.mark.parametrize("noise", [10, 25, 50])
+def test_photographs_and_patches_are_cleaned_better_than_by_a_median_of_5_x_5(rng, noise):
+    photo = load_sample_image("flower.jpg")[100:180, 200:290].astype(float)
+    patches = np.full((60, 70), 40.0)
+    patches[10:40, 15:50], patches[30:55, 35:65] = 120, 200
+    for truth in (photo, photo.mean(axis=2), patches):
+        noisy = truth + rng.normal(scale=noise, size=truth.shape)
+        size = (5, 5, 1)[: truth.ndim]
+        ours, median = image(noisy).answer, median_filter(noisy, size)
+        assert ours.shape == truth.shape
+        assert ((ours - truth) ** 2).mean() < ((median - truth) ** 2).mean()
+
+
+def test_a_picture_of_colors_stays_one(rng, tmp_path):
+    truth = np.zeros((30, 40, 3))
+    truth[:, :20], truth[:, 20:] = (200, 40, 60), (20, 90, 180)
+    noisy = np.clip(truth + rng.normal(scale=15, size=truth.shape), 0, 255)
+    given = write_picture(noisy, tmp_path / "noisy.png")
+    found = image(given, folder=tmp_path / "run")
+    assert np.abs(found.answer - truth).mean() < np.abs(noisy - truth).mean() / 3
+    written = read_picture(tmp_path / "run" / "answer.png", color=True)
+    np.testing.assert_allclose(written, found.answer, atol=0.51)
+    assert [each.type for each in found.plot().data] == ["image", "image"]
+    assert "root mean square" in str(found)
+    assert image(given, task="segment", n_segments=2).answer.shape == (30, 40)
 
 
 @pytest.mark.covers("mrf-mixture-segmentation")
@@ -96,6 +125,7 @@ def test_every_filter_of_png_is_undone(rng, tmp_path):
     np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), gray)
     expected = color @ [0.299, 0.587, 0.114]
     np.testing.assert_allclose(read_picture(tmp_path / "b.png"), expected)
+    np.testing.assert_array_equal(read_picture(tmp_path / "b.png", color=True), color)
 
 
 def test_plain_formats_are_read_alike(tmp_path):

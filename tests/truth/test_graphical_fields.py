@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 import gnomon
@@ -21,6 +22,7 @@ from gnomon.graphical import (
     chain_min_cost,
     denoise_binary,
     denoise_gray,
+    denoise_shaded,
     forest_min_cost,
     forest_sum_product,
     free_energy,
@@ -500,6 +502,39 @@ def test_exact_and_approximate_denoising_have_the_posterior_of_the_energy(rng):
     assert np.abs(drawn.probabilities[..., 1] - shares).max() < 0.1
     with pytest.raises(DataError, match="binary image"):
         denoise_binary(rng.normal(size=(3, 3)))
+
+
+def variation_cost(h, x, c, weight):
+    """The definition of `denoise_shaded`, pixel by pixel."""
+    total = weight * ((h - x) ** 2).sum()
+    for i in range(len(h)):
+        for j in range(h.shape[1]):
+            below = h[i + 1, j] - h[i, j] if i + 1 < len(h) else 0.0 * h[i, j]
+            right = h[i, j + 1] - h[i, j] if j + 1 < h.shape[1] else 0.0 * h[i, j]
+            total += c * np.sqrt((below**2).sum() + (right**2).sum())
+    return total
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (4, 3, 3)])
+def test_shaded_images_have_the_least_cost_of_the_definition(rng, shape):
+    x, c, weight = rng.normal(scale=3.0, size=shape), 2.5, 0.6
+    found = denoise_shaded(x, c, weight=weight, tol=1e-7, max_iter=5000)
+    assert np.isclose(found.cost, variation_cost(found.image, x, c, weight))
+    flat = minimize(
+        lambda h: variation_cost(h.reshape(shape), x, c, weight), found.image.ravel(), tol=1e-9
+    )
+    assert found.cost <= flat.fun * (1 + 1e-6)
+    for _ in range(50):
+        nearby = found.image + rng.normal(scale=10.0 ** rng.uniform(-4, 0), size=shape)
+        assert found.cost <= variation_cost(nearby, x, c, weight) * (1 + 1e-6)
+
+
+def test_two_pixels_move_towards_each_other_until_they_meet():
+    for c, expected in ((0.0, [0, 10]), (4.0, [2, 8]), (10.0, [5, 5]), (30.0, [5, 5])):
+        found = denoise_shaded([[0.0, 10.0]], c, tol=1e-9, max_iter=5000)
+        np.testing.assert_allclose(found.image[0], expected, atol=1e-3)
+    with pytest.raises(DataError, match="negative"):
+        denoise_shaded([[0.0, 1.0]], -1.0)
 
 
 @pytest.mark.covers("grey-level-mrf-denoiser")

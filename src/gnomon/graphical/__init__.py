@@ -42,6 +42,7 @@ from gnomon.graphical.pairwise import (
     potts_costs,
     potts_model,
 )
+from gnomon.graphical.total_variation import denoise_shaded
 from gnomon.graphical.variational import (
     DiagonalGaussian,
     FullGaussian,
@@ -75,6 +76,7 @@ __all__ = [
     "d_separated",
     "denoise_binary",
     "denoise_gray",
+    "denoise_shaded",
     "forest_min_cost",
     "forest_sum_product",
     "format_bif",

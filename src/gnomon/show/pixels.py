@@ -26,7 +26,7 @@ def labeled_image(found: Any, image: Any = None, *, theme: str = "light") -> go.
     found : PixelLabels or MixtureSegments
         From `gnomon.graphical`: `denoise_binary`, `denoise_gray`, `label_pixels` or
         `segment_mixture`.
-    image : array-like of shape (height, width), default=None
+    image : array-like of shape (height, width) or (height, width, 3), default=None
         The image as it was given.
     theme : {"light", "dark"}, default="light"
 
@@ -57,6 +57,11 @@ def labeled_image(found: Any, image: Any = None, *, theme: str = "light") -> go.
     low = min(float(values.min()) for _, values, share in panels if not share)
     high = max(float(values.max()) for _, values, share in panels if not share)
     for number, (name, values, share) in enumerate(panels, 1):
+        if values.ndim == 3:
+            is_stored = low >= 0 and 1 < high <= 255
+            levels = values if is_stored else 255 * (values - low) / ((high - low) or 1.0)
+            figure.add_trace(go.Image(z=np.rint(levels).astype(np.uint8)), row=1, col=number)
+            continue
         figure.add_heatmap(
             z=values,
             zmin=0.0 if share else low,

@@ -23,17 +23,19 @@ LUMINANCE = np.array([0.299, 0.587, 0.114])
 KNOWN = "PNG, PGM, PBM, NPY, or CSV with a row of numbers for each row of pixels"
 
 
-def read_picture(path: str | Path) -> np.ndarray:
-    """A picture as grey levels of shape (height, width).
+def read_picture(path: str | Path, *, color: bool = False) -> np.ndarray:
+    """A picture as grey levels of shape (height, width), or with its colors.
 
     Parameters
     ----------
     path : str or Path
         PNG (not interlaced), PGM or PBM, a NumPy array (.npy) or a CSV of numbers.
+    color : bool, default=False
+        Keep colors that are not grey.
 
     Returns
     -------
-    levels : ndarray of shape (height, width)
+    levels : ndarray of shape (height, width) or (height, width, 3)
         Of the file's own numbers: 0 to 255 for 8-bit files.
     """
     path = Path(path)
@@ -43,14 +45,14 @@ def read_picture(path: str | Path) -> np.ndarray:
         raise ReadError(f"cannot be read: {error.strerror}", file=str(path)) from error
     try:
         if content.startswith(SIGNATURE):
-            return _from_png(content)
+            return _leveled(_from_png(content), color)
         if content[:2] in (b"P1", b"P2", b"P4", b"P5"):
-            return _from_netpbm(content)
+            return _leveled(_from_netpbm(content), color)
         if path.suffix == ".npy":
-            return _gray(np.load(path, allow_pickle=False))
+            return _leveled(np.load(path, allow_pickle=False), color)
         if not content.strip():
             raise ValueError("it is empty")
-        return _gray(np.loadtxt(path, delimiter=",", ndmin=2))
+        return _leveled(np.loadtxt(path, delimiter=",", ndmin=2), color)
     except (ValueError, IndexError, struct.error, zlib.error, UnicodeDecodeError) as error:
         raise ReadError(
             f"is no picture that can be read ({error})", file=str(path), remedy=f"Give {KNOWN}."
@@ -58,11 +60,11 @@ def read_picture(path: str | Path) -> np.ndarray:
 
 
 def write_picture(levels: np.ndarray, path: str | Path) -> Path:
-    """Write grey levels as an 8-bit PNG.
+    """Write grey levels or colors as an 8-bit PNG.
 
     Parameters
     ----------
-    levels : ndarray of shape (height, width)
+    levels : ndarray of shape (height, width) or (height, width, 3)
         Numbers from 0 to 255, rounded.
     path : str or Path
 
@@ -70,8 +72,6 @@ def write_picture(levels: np.ndarray, path: str | Path) -> Path:
     -------
     path : Path
     """
-    if np.ndim(levels) != 2:
-        raise ValueError("a picture to write is a grid of numbers from 0 to 255")
     path = Path(path)
     path.write_bytes(png_bytes(levels))
     return path
@@ -107,14 +107,21 @@ def _chunk(name: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", check)
 
 
-def _gray(array: np.ndarray) -> np.ndarray:
-    """Grey levels of an array of pixels, with or without channels."""
+def gray_of(pixels: np.ndarray) -> np.ndarray:
+    """The luminance of colors, as grey levels."""
+    return pixels[:, :, :3] @ LUMINANCE
+
+
+def _leveled(array: np.ndarray, color: bool) -> np.ndarray:
+    """Grey levels of an array of pixels, with or without channels; or its colors."""
     if array.dtype.kind not in "biuf":
         raise ValueError(f"its cells are {array.dtype}, not numbers")
     pixels = np.asarray(array, dtype=np.float64)
+    keeps = False
     if pixels.ndim == 3 and pixels.shape[2] in (3, 4):
-        pixels = pixels[:, :, :3] @ LUMINANCE
-    if pixels.ndim != 2 or not pixels.size:
+        keeps = color and bool((pixels[:, :, :3] != pixels[:, :, :1]).any())
+        pixels = pixels[:, :, :3] if keeps else gray_of(pixels)
+    if pixels.ndim != (3 if keeps else 2) or not pixels.size:
         raise ValueError(f"its shape is {pixels.shape}, not (height, width)")
     if not np.isfinite(pixels).all():
         raise ValueError("some pixels are no finite numbers")
@@ -147,8 +154,8 @@ def _from_png(content: bytes) -> np.ndarray:
     samples = _samples(raw, depth, width * CHANNELS[colors]).reshape(height, width, -1)
     if colors == 3:
         palette = np.frombuffer(chunks.get(b"PLTE", b""), dtype=np.uint8).reshape(-1, 3)
-        return _gray(palette[samples[:, :, 0]])
-    return _gray(samples[:, :, :3] if colors in (2, 6) else samples[:, :, 0])
+        return palette[samples[:, :, 0]]
+    return samples[:, :, :3] if colors in (2, 6) else samples[:, :, 0]
 
 
 def _samples(raw: np.ndarray, depth: int, count: int) -> np.ndarray:
@@ -210,12 +217,12 @@ def _from_netpbm(content: bytes) -> np.ndarray:
     rest = content[place + 1 :]
     if kind == b"P5":
         cell = ">u2" if numbers[2] > 255 else "u1"
-        return _gray(np.frombuffer(rest, cell, count=width * height).reshape(height, width))
+        return np.frombuffer(rest, cell, count=width * height).reshape(height, width)
     if kind == b"P4":
         line = (width + 7) // 8
         packed = np.frombuffer(rest, np.uint8, count=height * line).reshape(height, line)
-        return _gray(1 - np.unpackbits(packed, axis=1)[:, :width].astype(np.int64))
+        return 1 - np.unpackbits(packed, axis=1)[:, :width].astype(np.int64)
     if kind == b"P1":
         marks = [int(mark) for mark in rest.decode("ascii") if mark in "01"]
-        return _gray(1 - np.array(marks[: width * height]).reshape(height, width))
-    return _gray(np.array(rest.split()[: width * height], dtype=np.int64).reshape(height, width))
+        return 1 - np.array(marks[: width * height]).reshape(height, width)
+    return np.array(rest.split()[: width * height], dtype=np.int64).reshape(height, width)

@@ -23,7 +23,9 @@ def report_of(result: ImageResult) -> Report:
     """The report of a picture."""
     report = Report(f"Picture {result.run.record['source'] or ''}", str(result))
     report.section("Before and after")
-    report.figure(result.plot(), "Where the answer is unsure: 1 less the largest share.")
+    unsure = getattr(result.found, "probabilities", None) is not None
+    shown = "Where the answer is unsure: 1 less the largest share." if unsure else ""
+    report.figure(result.plot(), shown)
     report.section("Decisions")
     made = [[each["what"], each["why"]] for each in result.run.decisions]
     report.table(["what", "why"], made)

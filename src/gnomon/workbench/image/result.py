@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.graphical import MixtureSegments, PixelLabels
+from gnomon.graphical.total_variation import TOTAL_VARIATION
 from gnomon.table.picture_files import write_picture
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.result import JobResult
@@ -22,10 +23,10 @@ class ImageResult(JobResult):
 
     Attributes
     ----------
-    picture : ndarray of shape (height, width)
+    picture : ndarray of shape (height, width) or (height, width, 3)
         As given.
-    answer : ndarray of shape (height, width)
-        Grey levels; of segments, the mean of each.
+    answer : ndarray of shape (height, width) or (height, width, 3)
+        Grey levels or colours; of segments, the mean of each.
     found : PixelLabels or MixtureSegments
     settings : ImageOptions
     seconds : float
@@ -46,7 +47,7 @@ class ImageResult(JobResult):
 
     def summary(self) -> dict[str, Any]:
         """What was found, as plain data."""
-        height, width = self.picture.shape
+        height, width = self.picture.shape[:2]
         found: dict[str, Any] = {"height": height, "width": width, "changed": self.changed}
         if isinstance(self.found, MixtureSegments):
             shares = [float((self.found.labels == k).mean()) for k in range(len(self.found.means))]
@@ -57,7 +58,7 @@ class ImageResult(JobResult):
 
     def write_files(self, folder: Path) -> None:
         """Write the answer as a picture and as an array."""
-        write_picture(_as_gray(self.answer), folder / "answer.png")
+        write_picture(_as_levels(self.answer), folder / "answer.png")
         labels = self.found.labels if isinstance(self.found, MixtureSegments) else self.answer
         np.save(folder / "answer.npy", labels)
 
@@ -67,15 +68,18 @@ class ImageResult(JobResult):
         return f"result.changed == {self.changed!r}"
 
     def __str__(self) -> str:
-        height, width = self.picture.shape
+        height, width = self.picture.shape[:2]
         said = f"{height:,} x {width:,} pixels"
         if isinstance(self.found, MixtureSegments):
             means = ", ".join(f"{mean:.3g}" for mean in self.found.means)
             return f"{said} in {len(self.found.means)} segments around {means}"
+        if self.found.method == TOTAL_VARIATION:
+            size = float(np.sqrt(((self.answer - self.picture) ** 2).mean()))
+            return f"{said}, changed by {size:.3g} (root mean square) by {TOTAL_VARIATION}"
         return f"{said}, {100 * self.changed:.1f} % changed by {self.found.method}"
 
 
-def _as_gray(levels: np.ndarray) -> np.ndarray:
+def _as_levels(levels: np.ndarray) -> np.ndarray:
     """On the scale of a picture file: 0 to 255 as they are, others stretched."""
     low, high = float(levels.min()), float(levels.max())
     if low >= 0 and 1 < high <= 255:
