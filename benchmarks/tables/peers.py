@@ -53,7 +53,7 @@ def lightgbm(
     if not names:
         return None
     train, test = as_categories(train[names], test[names])
-    model = (LGBMClassifier if classify else LGBMRegressor)(verbose=-1, n_jobs=2)
+    model = (LGBMClassifier if classify else LGBMRegressor)(verbose=-1, n_jobs=1)
     return said_by(model.fit(train, y), test, classify)
 
 
