@@ -93,7 +93,7 @@ class Learner(Estimator):
         self._given = intake.given_to_callbacks(self, X, y, sample_weight)
         try:
             context.call_on_fit_task_begin(estimator=self, **self._given)
-            self._fit(data)
+            self._fit_given(data)
             self._keep_dtype(data)
             context.call_on_fit_task_end(
                 estimator=self, reconstruction_attributes=self._public, **self._given
@@ -105,6 +105,10 @@ class Learner(Estimator):
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """What is given to ``fit``, checked and ready for ``_fit``."""
         return intake.take_in(self, X, y, sample_weight)
+
+    def _fit_given(self, data: Any) -> None:
+        """Learn from what `_take_in` made; rows may go to a class that the method holds."""
+        self._fit(data)
 
     def _fit(self, data: Data) -> None:
         """Learn; set public attributes."""
@@ -151,9 +155,6 @@ class Learner(Estimator):
     def _keep(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
-
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
     def _require_fitted(self) -> None:
         if "n_features_in_" not in vars(self):  # what every fit sets; the whole check is slow

@@ -14,8 +14,8 @@ import contextlib
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, ClassVar, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -64,7 +64,85 @@ weight_name_ : str
 """
 
 
-class OverScikitLearn(Estimator):
+class OnPeer(Estimator):
+    """What methods share that compute with a class of scikit-learn, which they are or hold."""
+
+    def _forget(self) -> None:
+        """Delete what an earlier fit set; ``warm_start`` goes on from there."""
+        goes_on = getattr(self, "warm_start", False)
+        for name in self._public():
+            if not goes_on or name in (*OF_TABLE, "history_"):
+                delattr(self, name)
+
+    def _require_rows(self, X: Any) -> None:
+        shape = getattr(X, "shape", None)
+        if shape is not None and len(shape) == 2 and not isinstance(X, Scan):
+            self._require_memory(shape[0], shape[1], getattr(X, "nnz", None))
+
+
+class PeerRows(NamedTuple):
+    """What a class of scikit-learn that a method holds is fitted to."""
+
+    X: Any
+    weights: np.ndarray | None = None
+    is_float32: bool = False
+
+
+class HoldsPeer(OnPeer):
+    """Mixin of a method that holds an object of the class ``_peer`` of scikit-learn's.
+
+    It stands before a `Learner` in the bases: what is not for the peer (`_is_for_peer`) is learnt
+    from by the method's own ``_fit``. Parameters that the peer has are given on to it.
+    """
+
+    _peer: ClassVar[Any]
+
+    @classmethod
+    @functools.cache
+    def _given_on(cls) -> tuple[str, ...]:
+        """Parameters that are given on to the peer, which is not to write to what it is given."""
+        theirs = set(cls._peer._get_param_names()).difference(COPYING)
+        return tuple(name for name in cls._get_param_names() if name in theirs)
+
+    def _unfitted(self) -> Any:
+        peer = self._peer(**{name: getattr(self, name) for name in self._given_on()})
+        return peer.set_output(transform="default") if hasattr(peer, "set_output") else peer
+
+    def _is_for_peer(self, X: Any, sample_weight: Any) -> bool:
+        raise NotImplementedError
+
+    def _peer_rows(self, X: Any, sample_weight: Any) -> PeerRows:
+        raise NotImplementedError
+
+    def _fit_peer(self, given: PeerRows) -> None:
+        raise NotImplementedError
+
+    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._forget()
+        self._require_rows(X)
+        if self._is_for_peer(X, sample_weight):
+            return self._peer_rows(X, sample_weight)
+        return super()._take_in(self._own_rows(X), y, sample_weight)
+
+    def _own_rows(self, X: Any) -> Any:
+        """What the method's own intake gets."""
+        return X
+
+    def _fit_given(self, given: Any) -> None:
+        if isinstance(given, PeerRows):
+            self._fit_peer(given)
+        else:
+            super()._fit_given(given)
+
+    def _keep_public(self, peer: Any, but: Collection[str]) -> None:
+        """Make the peer's fitted attributes the method's own, where it has none of the name."""
+        for name, value in vars(peer).items():
+            public = name.endswith("_") and not name.startswith("_") and name not in but
+            if public and not hasattr(type(self), name):
+                setattr(self, name, value)
+
+
+class OverScikitLearn(OnPeer):
     """Mixin that stands before a class of scikit-learn in the bases of a method.
 
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
@@ -118,9 +196,6 @@ class OverScikitLearn(Estimator):
         """Tables hold features, not distances."""
         return False
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
     def _plain(self) -> Any:
         """This estimator as scikit-learn would have fitted it on the encoded rows."""
         plain = object.__new__(type(self))
@@ -156,13 +231,6 @@ class OverScikitLearn(Estimator):
         for name, value in self._public().items():
             if isinstance(value, np.ndarray) and not value.flags.forc:
                 setattr(self, name, value.copy(order="K"))
-
-    def _forget(self) -> None:
-        """Delete what an earlier fit set; with ``warm_start`` scikit-learn's code begins there."""
-        goes_on = getattr(self, "warm_start", False)
-        for name in self._public():
-            if not goes_on or name in (*OF_TABLE, "history_"):
-                delattr(self, name)
 
     def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's own fit; a method that needs more around it extends this."""
@@ -278,11 +346,6 @@ class OverScikitLearn(Estimator):
                 )
             refuse_huge(self, rows)
         return rows
-
-    def _require_rows(self, X: Any) -> None:
-        shape = getattr(X, "shape", None)
-        if shape is not None and len(shape) == 2 and not isinstance(X, Scan):
-            self._require_memory(shape[0], shape[1], getattr(X, "nnz", None))
 
     def _encode(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Rows of a table, the arguments of ``fit`` for them, and what is kept of the table."""

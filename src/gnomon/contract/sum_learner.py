@@ -125,5 +125,4 @@ class SumLearner(Learner):
 
     def _attributes_in_full(self, state: Any) -> dict[str, Any]:
         """What a callback needs to make a usable estimator of the state in the middle of a fit."""
-        so_far = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-        return so_far | self._attributes(state)
+        return self._public() | self._attributes(state)

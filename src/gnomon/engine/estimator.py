@@ -109,6 +109,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.categorical = self.natively.categories
         return tags
 
+    def _public(self) -> dict[str, Any]:
+        """The fitted attributes."""
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
     def save(self, path: str | Path) -> Path:
         """Write this estimator to a model file, which `gnomon.load` reads.
 

@@ -73,7 +73,7 @@ class KNNImputer(Unweighted):
     _fills = True
     _keeps_rows = True
     _why_not = "what was missing is not known afterwards"
-    _wraps = impute.KNNImputer
+    _peer = impute.KNNImputer
     _inner_classes = (impute.MissingIndicator,)
     _kept_apart = ("indicator_",)
     _one_to_one = False

@@ -161,9 +161,6 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         )
         return self
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
     def _learn(self, X, y, sample_weight) -> None:
         X, y, sample_weight = self._split_off(X, y, sample_weight)
         X, y = self._checked(X, y)

@@ -88,7 +88,7 @@ class KBinsDiscretizer(WrappedFilter):
     array([0., 0., 1., 1.])
     """
 
-    _wraps = preprocessing.KBinsDiscretizer
+    _peer = preprocessing.KBinsDiscretizer
     _inner_classes = (preprocessing.OneHotEncoder,)
     _parameter_constraints = {
         "n_bins": [whole(2), "array-like"],

@@ -82,7 +82,7 @@ class StandardScaler(BatchScaler):
            [ 1.]])
     """
 
-    _wraps = preprocessing.StandardScaler
+    _peer = preprocessing.StandardScaler
     _parameter_constraints = {
         "with_mean": FLAG,
         "with_std": FLAG,
@@ -206,7 +206,7 @@ class MinMaxScaler(BatchScaler):
     """
 
     natively = Takes(missing=True)
-    _wraps = preprocessing.MinMaxScaler
+    _peer = preprocessing.MinMaxScaler
     _parameter_constraints = {
         "feature_range": [tuple],
         "clip": FLAG,
@@ -284,7 +284,7 @@ class MaxAbsScaler(BatchScaler):
     """
 
     natively = Takes(missing=True, sparse=True)
-    _wraps = preprocessing.MaxAbsScaler
+    _peer = preprocessing.MaxAbsScaler
     _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
     _stored = {
         "max_abs_": Array("f", ("n_max_abs",)),
@@ -350,7 +350,7 @@ class RobustScaler(Unweighted):
     array([ -1. ,  -0.5,   0. ,   0.5, 499. ])
     """
 
-    _wraps = preprocessing.RobustScaler
+    _peer = preprocessing.RobustScaler
     _parameter_constraints = {
         "with_centering": FLAG,
         "with_scaling": FLAG,

@@ -63,7 +63,7 @@ class PowerTransformer(Unweighted):
     """
 
     natively = Takes(missing=True)
-    _wraps = preprocessing.PowerTransformer
+    _peer = preprocessing.PowerTransformer
     _inner_classes = (preprocessing.StandardScaler,)
     _parameter_constraints = {
         "method": [StrOptions({"yeo-johnson", "box-cox"})],
@@ -148,7 +148,7 @@ class QuantileTransformer(Unweighted):
 
     natively = Takes(missing=True)
     _keeps_rows = True  # as many landmarks as rows, up to n_quantiles
-    _wraps = preprocessing.QuantileTransformer
+    _peer = preprocessing.QuantileTransformer
     _parameter_constraints = {
         "n_quantiles": [whole(1)],
         "output_distribution": [StrOptions({"uniform", "normal"})],

@@ -72,7 +72,7 @@ class SimpleImputer(Unweighted):
     natively = Takes(missing=True, sparse=True)
     _fills = True
     _why_not = "what was missing is not known afterwards"
-    _wraps = impute.SimpleImputer
+    _peer = impute.SimpleImputer
     _inner_classes = (impute.MissingIndicator,)
     _kept_apart = ("indicator_",)
     _one_to_one = False

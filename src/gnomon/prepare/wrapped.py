@@ -7,8 +7,7 @@ under scikit-learn's names, so that model files hold data only.
 
 from __future__ import annotations
 
-import functools
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names, has_fit_parameter
 
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
-from gnomon.contract.over_scikit_learn import quietly
+from gnomon.contract.over_scikit_learn import HoldsPeer, PeerRows, quietly
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import validated
 from gnomon.engine.stored import Anything, Array, DictOf, Number, Whole
@@ -29,22 +28,12 @@ from gnomon.table.table import Table
 OWN = ("positions_", "kinds_", "fill_", "weight_name_", "feature_names_in_", "n_features_in_")
 
 
-class GivenArray(NamedTuple):
-    """An array (or sparse matrix) that is given to ``fit`` as it is, and weights."""
+class WrappedFilter(HoldsPeer, NumberFilter):
+    """A filter that computes with the class ``_peer`` of scikit-learn's.
 
-    X: Any
-    weights: np.ndarray | None
-    is_float32: bool = False
-
-
-class WrappedFilter(NumberFilter):
-    """A filter that computes with the class ``_wraps`` of scikit-learn's.
-
-    A parameter of the filter's own (``columns``) is one that ``_wraps`` does not have. Parameters
-    without effect keep scikit-learn's default.
+    Columns that are chosen (``columns``, a table) are given to it as one block.
     """
 
-    _wraps: ClassVar[type[BaseEstimator]]
     # public attributes that are objects of scikit-learn's
     _kept_apart: ClassVar[tuple[str, ...]] = ()
     # sklearn classes whose fitted objects may stand inside a fitted one
@@ -61,44 +50,21 @@ class WrappedFilter(NumberFilter):
         tags.transformer_tags = inner.transformer_tags
         return tags
 
-    @classmethod
-    @functools.cache
-    def _theirs(cls) -> frozenset[str]:
-        """Parameters of ``_wraps``, which scikit-learn reads from its signature each time."""
-        return frozenset(cls._wraps._get_param_names())
+    def _is_for_peer(self, X, sample_weight):
+        return not (is_table(X) or self.columns is not None or isinstance(sample_weight, str))
 
-    @classmethod
-    @functools.cache
-    def _shared(cls) -> tuple[str, ...]:
-        """Parameters that are given on to ``_wraps``."""
-        inert: frozenset[str] = getattr(cls, "_inert", frozenset())
-        return tuple(k for k in cls._get_param_names() if k in cls._theirs() and k not in inert)
-
-    def _unfitted(self) -> Any:
-        inner = self._wraps(**{name: getattr(self, name) for name in self._shared()})
-        return inner.set_output(transform="default")
-
-    def _take_in(self, X, y, sample_weight):
-        self._forget()
-        if is_table(X) or self.columns is not None or isinstance(sample_weight, str):
-            return super()._take_in(X, y, sample_weight)
-        weights = None
-        if sample_weight is not None:
-            X = X if sp.issparse(X) else np.asarray(X)
-            weights = checked_weights(sample_weight, X)
-            X, weights = X[weights > 0], weights[weights > 0]
-        self._require_memory(*_shape(X))
-        return GivenArray(X, weights)
+    def _peer_rows(self, X, sample_weight):
+        if sample_weight is None:
+            return PeerRows(X)
+        X = X if sp.issparse(X) else np.asarray(X)
+        weights = checked_weights(sample_weight, X)
+        return PeerRows(X[weights > 0], weights[weights > 0])
 
     def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        super()._forget()
         self.__dict__.pop("_private", None)
 
-    def _fit(self, given):
-        if not isinstance(given, GivenArray):
-            super()._fit(given)
-            return
+    def _fit_peer(self, given):
         self._keep_array(self._fitted(given.X, given.weights))
 
     def _keep_array(self, inner: Any) -> None:
@@ -139,25 +105,18 @@ class WrappedFilter(NumberFilter):
 
     def _keep_fitted(self, inner: Any) -> None:
         """Keep what was fitted: public attributes as attributes, others apart."""
-        fitted = {k: v for k, v in vars(inner).items() if k not in self._theirs()}
-        self._private = {}
-        for name, value in fitted.items():
-            if name in OWN:
-                continue
-            if name.startswith("_") or name in self._kept_apart:
-                self._private[name] = _packed(value)
-            else:
-                setattr(self, name, value)
+        self._keep_public(inner, {*OWN, *self._kept_apart})
+        self._private = {
+            name: _packed(value)
+            for name, value in vars(inner).items()
+            if name.startswith("_") or name in self._kept_apart
+        }
 
     def _inner(self) -> Any:
         """scikit-learn's fitted transformer, made of what is kept."""
         self._require_fitted()
         inner = self._unfitted()
-        public = {
-            name: value
-            for name, value in vars(self).items()
-            if name.endswith("_") and not name.startswith("_") and name not in OWN
-        }
+        public = {name: value for name, value in self._public().items() if name not in OWN}
         kept = getattr(self, "_private", {})
         private = {name: self._unpacked(value) for name, value in kept.items()}
         vars(inner).update(public | private | {"n_features_in_": len(self.positions_)})
@@ -331,8 +290,3 @@ def _packed(value: Any) -> Any:
 
 def _dense(block: Any) -> np.ndarray:
     return block.toarray() if sp.issparse(block) else block
-
-
-def _shape(X: Any) -> tuple[int, int]:
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    return (shape[0], shape[1]) if len(shape) == 2 else (0, 0)

@@ -11,7 +11,7 @@ from sklearn import decomposition, manifold, preprocessing
 from sklearn.neighbors import NearestNeighbors
 
 from gnomon.contract import intake
-from gnomon.contract.over_scikit_learn import needs_encoder
+from gnomon.contract.over_scikit_learn import HoldsPeer, PeerRows, needs_encoder
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, DictOf, Number, Object, Optional, Text, Whole
@@ -76,7 +76,7 @@ class StoredNeighbors(NearestNeighbors):
             self.fit(self._fit_X)
 
 
-class FallsBack:
+class FallsBack(HoldsPeer):
     """Mixin of a method under scikit-learn's name whose own code covers the usual parameters.
 
     Where ``_is_own(X)`` is False (a precomputed matrix, another metric, sparse rows),
@@ -84,7 +84,6 @@ class FallsBack:
     those of the method, and it stands in ``peer_``.
     """
 
-    _peer: ClassVar[type]
     _densifies: ClassVar[bool] = False  # whether its own code takes sparse rows as dense ones
     _stored = {
         "encoder_": Optional(Object(("TableEncoder",))),
@@ -95,52 +94,30 @@ class FallsBack:
     def _is_own(self, X: Any) -> bool:
         raise NotImplementedError
 
-    def _learn(self, X, y, sample_weight):
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
-            del vars(self)[name]
-        if self._is_own(X) and (self._densifies or not sp.issparse(X)):
-            self._require_peer_memory(X)
-            return super()._learn(dense(X), y, sample_weight)
+    def _is_for_peer(self, X, sample_weight):
+        return not self._is_own(X) or (sp.issparse(X) and not self._densifies)
+
+    def _own_rows(self, X):
+        return dense(X)
+
+    def _peer_rows(self, X, sample_weight):
         if sample_weight is not None:
             raise DataError(
                 f"{type(self).__name__} takes sample_weight only where it computes by itself, not "
                 "with these parameters or sparse rows; leave the weights out"
             )
-        self._require_peer_memory(X)
-        context = self._init_callback_context(max_subtasks=self._most_steps())
-        given = intake.given_to_callbacks(self, X, y, None)
-        context.call_on_fit_task_begin(estimator=self, **given)
-        self._fit_peer(self._rows_for_peer(X), y)
-        context.call_on_fit_task_end(
-            estimator=self, reconstruction_attributes=self._public, **given
-        )
-        return self
+        return PeerRows(intake.take_in(self, X, None, None).rows if needs_encoder(X) else X)
 
-    def _require_peer_memory(self, X: Any) -> None:
-        shape = getattr(X, "shape", None)
-        if shape is not None and len(shape) == 2:
-            self._require_memory(*shape)
-
-    def _rows_for_peer(self, X: Any) -> Any:
-        if needs_encoder(X):
-            return intake.take_in(self, X, None, None).rows
-        return X
-
-    def _fit_peer(self, rows: Any, y: Any) -> None:
-        names = inspect.signature(self._peer).parameters
-        self.peer_ = self._peer(**{name: getattr(self, name) for name in names})
+    def _fit_peer(self, given):
+        self.peer_ = self._unfitted()
         with np.errstate(all="ignore"):
             try:
-                self.peer_.fit(rows, y)
+                self.peer_.fit(given.X)
             except ValueError as error:
                 raise DataError(f"{error} ({self._chosen()})") from error
         if hasattr(self.peer_, "nbrs_"):
             self.peer_.nbrs_.__class__ = StoredNeighbors
-        taken_in = {"n_features_in_"} if "encoder_" in vars(self) else set()
-        for name, value in vars(self.peer_).items():
-            public = name.endswith("_") and not name.startswith("_") and name not in taken_in
-            if public and not hasattr(type(self), name):
-                setattr(self, name, value)
+        self._keep_public(self.peer_, {"n_features_in_"} if "encoder_" in vars(self) else ())
 
     def _chosen(self) -> str:
         """The parameters that are not at their defaults, for messages."""

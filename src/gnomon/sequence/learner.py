@@ -38,9 +38,6 @@ class SequenceEstimator(Estimator):
     def _most_steps(self) -> int:
         return 0
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
 
 def fits(*beside: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """What every ``fit`` of sequences does first: check parameters, take both forms, report.

@@ -44,9 +44,6 @@ class TextEstimator(Estimator):
         """A text, to try out what was read from a model file; None before a fit."""
         return ["a word"] if self._public() else None
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
 
 def fits(fit: Callable[..., Any]) -> Callable[..., Any]:
     """What every ``fit`` of texts does first: check parameters and report to callbacks."""

@@ -32,9 +32,6 @@ class ImageEstimator(Estimator):
     def _most_steps(self) -> int:
         return 0
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
     def _example_row(self) -> np.ndarray | None:
         """A blank image, to try out what was read from a model file; None before a fit."""
         return blank_images(self.image_shape_) if hasattr(self, "image_shape_") else None

@@ -95,9 +95,6 @@ class Detector(Estimator):
         """A blank image, to try out what was read from a model file; None before a fit."""
         return list(blank_images(self._example_size())) if self._public() else None
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
     @validated
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Any:
