@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 import time
-from collections import Counter
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -163,22 +162,9 @@ def test_a_field_without_a_declared_type_is_named():
         kernels._entries(Untyped)
 
 
-# Kernels with more parameters than 12: those of these modules still await a named tuple.
-MANY_PARAMETERS = {
-    "gnomon.cluster.bounds": 2,
-    "gnomon.cluster.cells": 1,
-    "gnomon.cluster.denclue": 1,
-    "gnomon.cluster.mean_shift": 1,
-    "gnomon.cluster.spanning": 4,
-}
-
-
 def test_no_kernel_has_more_than_twelve_parameters():
     load_packages()
-    found = Counter(
-        each.function.__module__ for each in KERNELS.values() if len(each.signature) > 12
-    )
-    assert found <= Counter(MANY_PARAMETERS), found - Counter(MANY_PARAMETERS)
+    assert [name for name, each in KERNELS.items() if len(each.signature) > 12] == []
 
 
 def test_kernels_can_be_sent_by_name():

@@ -10,7 +10,7 @@ References: Elkan (2003), Hamerly (2010).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class HamerlyBounds:
     """
 
     def __init__(self, n_rows: int, n_centers: int):
-        self.labels = np.zeros(n_rows, np.int32)
-        self.lasts, self.lower = np.full(n_rows, -np.inf), np.zeros(n_rows)
+        labels = np.zeros(n_rows, np.int32)
+        self.marks = Marks(labels, np.full(n_rows, -np.inf), np.zeros(n_rows))
         self.before: np.ndarray | None = None
         self.way = np.zeros((5, n_centers))  # see `take_movement`
         self.passes = 0
@@ -94,6 +94,11 @@ class HamerlyBounds:
         self.before = centers.points
 
     @property
+    def labels(self) -> np.ndarray:
+        """The nearest centre of each row."""
+        return self.marks.labels
+
+    @property
     def heavy(self) -> bool:
         """Whether the pass that has begun looks at most rows."""
         return self.mode != CHANGES or self.passes <= FIRST_PASSES
@@ -118,19 +123,12 @@ class HamerlyBounds:
             centers.shift,
             ledger.scatter,
             least_movement,
-            points,
-            factors,
-            squares,
+            Passes(points, factors, squares, weight, total, objective),
             self.way,
-            self.labels,
-            self.lasts,
-            self.lower,
+            self.marks,
             ledger.held,
             ledger.count,
             ledger.left,
-            weight,
-            total,
-            objective,
         )
         self.passes += made - 1
         self.before = points[made - 1]
@@ -148,16 +146,11 @@ class HamerlyBounds:
         objective = pass_by_two_bounds(
             chunk.rows,
             chunk.weights,
-            *centers,
+            centers,
             self.mode,
             self.way,
-            self.labels[here],
-            self.lasts[here],
-            self.lower[here],
-            changes.gained,
-            changes.left,
-            changes.weight,
-            changes.total,
+            Marks(*(each[here] for each in self.marks)),
+            changes,
         )
         return changes._replace(objective=objective)
 
@@ -186,17 +179,46 @@ class Changes(NamedTuple):
     where distances of all rows are known.
     """
 
-    gained: np.ndarray
-    left: np.ndarray
-    weight: np.ndarray
-    total: np.ndarray
-    objective: float
+    gained: Annotated[np.ndarray, "out f8[:]"]
+    left: Annotated[np.ndarray, "out f8[:]"]
+    weight: Annotated[np.ndarray, "out f8[:]"]
+    total: Annotated[np.ndarray, "out f8[:,:]"]
+    objective: Annotated[float, "f8"]
 
     @classmethod
     def zeros(cls, centers: Centers) -> Changes:
         """Nothing added yet."""
         k = len(centers.points)
         return cls(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(centers.points.shape), 0.0)
+
+
+class Marks(NamedTuple):
+    """What is known of each row (n,): its label, the mark that it cannot pass unseen, a bound.
+
+    See `HamerlyBounds`.
+    """
+
+    labels: Annotated[np.ndarray, "out i4[:]"]
+    lasts: Annotated[np.ndarray, "out f8[:]"]
+    lower: Annotated[np.ndarray, "out f8[:]"]
+
+
+class Passes(NamedTuple):
+    """Centres and sums before and after each of m passes.
+
+    Attributes
+    ----------
+    points, factors, total : ndarray of shape (m + 1, k, d)
+    squares, weight : ndarray of shape (m + 1, k)
+    objective : ndarray of shape (m,)
+    """
+
+    points: Annotated[np.ndarray, "out f8[:,:,:]"]
+    factors: Annotated[np.ndarray, "out f8[:,:,:]"]
+    squares: Annotated[np.ndarray, "out f8[:,:]"]
+    weight: Annotated[np.ndarray, "out f8[:,:]"]
+    total: Annotated[np.ndarray, "out f8[:,:,:]"]
+    objective: Annotated[np.ndarray, "out f8[:]"]
 
 
 class Ledger:
@@ -379,19 +401,7 @@ def take_movement(before, points, factors, squares, measured, way):
 
 
 @subkernel
-def keep_by_two_bounds(
-    rows,
-    points,
-    mode,
-    way,
-    few_move,
-    labels,
-    lasts,
-    lower,
-    squared,
-    unsure,
-    doubtful,
-):
+def keep_by_two_bounds(rows, points, mode, way, few_move, marks, squared, unsure, doubtful):
     """Keep the labels that bounds prove; returns how many others there are, of two kinds.
 
     Positions of rows that only a centre that has moved can have come nearer to, where these are
@@ -400,6 +410,7 @@ def keep_by_two_bounds(
     these rows at a time. rows (n, d), points (k, d), way (5, k), the rest (n,).
     """
     half_gap, moved, others_moved, spent, others_spent = way[0], way[1], way[2], way[3], way[4]
+    labels, lasts, lower = marks.labels, marks.lasts, marks.lower
     failing = 0
     for i in range(len(labels)):
         unsure[failing] = i
@@ -431,25 +442,12 @@ def keep_by_two_bounds(
 
 
 @subkernel
-def nearest_of_moved(
-    rows,
-    which,
-    points,
-    shift,
-    factors,
-    squares,
-    moving,
-    moved,
-    labels,
-    squared,
-    lower,
-):
+def nearest_of_moved(rows, which, centers, moving, moved, labels, squared, lower):
     """Compare rows with the centres that have moved; no other can be nearer than their own.
 
     Sets labels, squared distances to the nearest centre and lower bounds of those to the others;
-    `lower` comes as bounds for centres that have not moved. rows (n, d), which (m,), points and
-    factors (k, d), moving (the positions of centres that have moved), moved, squares (k,), labels,
-    squared, lower (n,).
+    `lower` comes as bounds for centres that have not moved. rows (n, d), which (m,), moving
+    (the positions of centres that have moved), moved (k,), labels, squared, lower (n,).
     """
     found = np.empty(len(labels), np.int32)
     nearest, second = np.empty(len(labels)), np.empty(len(labels))
@@ -457,10 +455,10 @@ def nearest_of_moved(
         nearest_of(
             rows,
             which,
-            points[moving],
-            shift,
-            factors[moving],
-            squares[moving],
+            centers.points[moving],
+            centers.shift,
+            centers.factors[moving],
+            centers.squares[moving],
             found,
             nearest,
             second,
@@ -487,30 +485,15 @@ def nearest_of_moved(
 
 
 @subkernel
-def two_bounds_pass(
-    rows,
-    weights,
-    points,
-    shift,
-    factors,
-    squares,
-    mode,
-    way,
-    labels,
-    lasts,
-    lower,
-    gained,
-    left,
-    weight,
-    total,
-):
+def two_bounds_pass(rows, weights, centers, mode, way, marks, changes):
     """A pass over a chunk: labels by bounds or, where these fail, by all distances; and the sums.
 
-    rows (n, d), weights (n,), points and factors (k, d), shift (d,), squares (k,), way (5, k) as in
-    `take_movement`, labels, lasts, lower (n,), gained, left, weight (k,), total (k, d). Returns the
-    objective, or zero where only changes are added.
+    rows (n, d), weights (n,), way (5, k) as in `take_movement`. Returns the objective, or zero
+    where only changes are added.
     """
     moved, spent, others_spent = way[1], way[3], way[4]
+    labels, lasts, lower = marks
+    gained, left, weight, total, _ = changes
     n, d = rows.shape
     squared = np.empty(n)
     unsure, doubtful = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -522,13 +505,11 @@ def two_bounds_pass(
     else:
         n_unsure, n_doubtful = keep_by_two_bounds(
             rows,
-            points,
+            centers.points,
             mode,
             way,
-            len(points) >= MANY_CENTERS and 3 * len(moving) <= len(points),
-            labels,
-            lasts,
-            lower,
+            len(moved) >= MANY_CENTERS and 3 * len(moving) <= len(moved),
+            marks,
             squared,
             unsure,
             doubtful,
@@ -536,21 +517,10 @@ def two_bounds_pass(
     looked_at = np.concatenate((unsure[:n_unsure], doubtful[:n_doubtful]))
     before = labels[looked_at]
     unsure, doubtful = looked_at[:n_unsure], looked_at[n_unsure:]
+    points, shift, factors, squares = centers
     nearest_of(rows, unsure, points, shift, factors, squares, labels, squared, lower)
     if n_doubtful:
-        nearest_of_moved(
-            rows,
-            doubtful,
-            points,
-            shift,
-            factors,
-            squares,
-            moving,
-            moved,
-            labels,
-            squared,
-            lower,
-        )
+        nearest_of_moved(rows, doubtful, centers, moving, moved, labels, squared, lower)
     for i in looked_at:
         own = labels[i]
         lasts[i] = spent[own] * ROUNDED_DOWN + (lower[i] - np.sqrt(squared[i]) * SLACK)
@@ -558,7 +528,7 @@ def two_bounds_pass(
     if mode in (ALL_ROWS, ALL_SUMS):
         for i in range(n):
             gained[labels[i]] += 1.0
-        return add_to_clusters(rows, weights, shift, labels, squared, weight, total)
+        return add_to_clusters(rows, weights, centers.shift, labels, squared, weight, total)
     for each in range(len(looked_at)):
         i = looked_at[each]
         old, new = before[each], labels[i]
@@ -570,7 +540,7 @@ def two_bounds_pass(
         weight[old] -= weights[i]
         weight[new] += weights[i]
         for j in range(d):
-            part = weights[i] * (rows[i, j] - shift[j])
+            part = weights[i] * (rows[i, j] - centers.shift[j])
             total[old, j] -= part
             total[new, j] += part
     objective = 0.0
@@ -580,58 +550,10 @@ def two_bounds_pass(
     return objective
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8",
-    "f8[:,:]",
-    "out i4[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:,:]",
-)
-def pass_by_two_bounds(
-    rows,
-    weights,
-    points,
-    shift,
-    factors,
-    squares,
-    mode,
-    way,
-    labels,
-    lasts,
-    lower,
-    gained,
-    left,
-    weight,
-    total,
-):
+@kernel("f8[:,:]", "f8[:]", Centers, "i8", "f8[:,:]", Marks, Changes)
+def pass_by_two_bounds(rows, weights, centers, mode, way, marks, changes):
     """`two_bounds_pass` for Python."""
-    return two_bounds_pass(
-        rows,
-        weights,
-        points,
-        shift,
-        factors,
-        squares,
-        mode,
-        way,
-        labels,
-        lasts,
-        lower,
-        gained,
-        left,
-        weight,
-        total,
-    )
+    return two_bounds_pass(rows, weights, centers, mode, way, marks, changes)
 
 
 @kernel(
@@ -640,70 +562,30 @@ def pass_by_two_bounds(
     "f8[:]",
     "f8",
     "f8",
-    "out f8[:,:,:]",
-    "out f8[:,:,:]",
+    Passes,
     "out f8[:,:]",
-    "out f8[:,:]",
-    "out i4[:]",
-    "out f8[:]",
-    "out f8[:]",
+    Marks,
     "f8[:]",
     "out f8[:]",
     "out f8[:]",
-    "out f8[:,:]",
-    "out f8[:,:,:]",
-    "out f8[:]",
 )
-def run_ahead(
-    rows,
-    weights,
-    shift,
-    scatter,
-    least_movement,
-    points,
-    factors,
-    squares,
-    way,
-    labels,
-    lasts,
-    lower,
-    held,
-    count,
-    left,
-    weight,
-    total,
-    objective,
-):
+def run_ahead(rows, weights, shift, scatter, least_movement, passes, way, marks, held, count, left):
     """Several passes over all rows that add changes only; returns how many were made.
 
     Stops early where centres no longer move, or where the next pass must be of another kind. Pass s
     leads from points[s] to points[s + 1], and from the sums weight[s], total[s] to those of s + 1.
-    points, factors, total (m + 1, k, d), squares, weight (m + 1, k), objective (m,), count, held,
-    left (k,) and the rest as for `two_bounds_pass`. The first pass has begun.
+    count, held, left (k,) and the rest as for `two_bounds_pass`. The first pass has begun.
     """
-    k, d = points.shape[1:]
+    k, d = passes.points.shape[1:]
+    points, factors, squares, weight, total, objective = passes
     change, gone, added, sums = np.empty(k), np.empty(k), np.empty(k), np.empty((k, d))
     for s in range(len(objective)):
         if s > 0:
             take_movement(points[s - 1], points[s], factors[s], squares[s], True, way)
         change[:], gone[:], added[:], sums[:] = 0.0, 0.0, 0.0, 0.0
-        two_bounds_pass(
-            rows,
-            weights,
-            points[s],
-            shift,
-            factors[s],
-            squares[s],
-            CHANGES,
-            way,
-            labels,
-            lasts,
-            lower,
-            change,
-            gone,
-            added,
-            sums,
-        )
+        at = Centers(points[s], shift, factors[s], squares[s])
+        changes = Changes(change, gone, added, sums, 0.0)
+        two_bounds_pass(rows, weights, at, CHANGES, way, marks, changes)
         ends, movement, explained = False, 0.0, 0.0
         for c in range(k):
             count[c] += change[c]

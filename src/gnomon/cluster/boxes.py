@@ -9,7 +9,7 @@ O(rows), in any number of columns.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,26 @@ LEAF_ROWS = 8
 DEEPEST = 128
 
 
+class Boxes(NamedTuple):
+    """The nodes of a tree of boxes.
+
+    Attributes
+    ----------
+    start, stop : ndarray of shape (n_nodes,)
+        The rows of each node.
+    child : ndarray of shape (n_nodes,)
+        The first of a node's two children, which stand side by side; -1 for a leaf.
+    low, high : ndarray of shape (n_nodes, d)
+        The bounding box of each node.
+    """
+
+    start: Annotated[np.ndarray, "i8[:]"]
+    stop: Annotated[np.ndarray, "i8[:]"]
+    child: Annotated[np.ndarray, "i8[:]"]
+    low: Annotated[np.ndarray, "f8[:,:]"]
+    high: Annotated[np.ndarray, "f8[:,:]"]
+
+
 class BoxTree(NamedTuple):
     """Rows in a tree of boxes.
 
@@ -31,21 +51,12 @@ class BoxTree(NamedTuple):
         In the order of the tree.
     order : ndarray of shape (n,)
         Where each of them stood in the table.
-    start, stop : ndarray of shape (n_nodes,)
-        The rows of each node.
-    child : ndarray of shape (n_nodes,)
-        The first of a node's two children, which stand side by side; -1 for a leaf.
-    low, high : ndarray of shape (n_nodes, d)
-        The bounding box of each node.
+    boxes : Boxes
     """
 
     rows: np.ndarray
     order: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    child: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    boxes: Boxes
 
 
 def box_tree(rows: np.ndarray, diameter: float = np.inf, leaf_rows: int = LEAF_ROWS) -> BoxTree:
@@ -57,15 +68,14 @@ def box_tree(rows: np.ndarray, diameter: float = np.inf, leaf_rows: int = LEAF_R
     low, high = np.empty((most, d)), np.empty((most, d))
     used = build_boxes(rows, leaf_rows, diameter * diameter, order, start, stop, child, low, high)
     parts = (part[:used].copy() for part in (start, stop, child, low, high))
-    return BoxTree(np.ascontiguousarray(rows[order]), order, *parts)
+    return BoxTree(np.ascontiguousarray(rows[order]), order, Boxes(*parts))
 
 
 def nearest_points(rows: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nearest point of each row (of equals the first), and how far; soon where it is near."""
     tree = box_tree(np.ascontiguousarray(points))
     found, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
-    ordered = (tree.rows, tree.order, *tree[2:])
-    nearest_rows(np.ascontiguousarray(rows), *ordered, np.inf, found, distances)
+    nearest_rows(np.ascontiguousarray(rows), *tree, np.inf, found, distances)
     return found, distances
 
 
@@ -214,9 +224,7 @@ def weight_of_leaf(point, rows, before, first, last, squared):
 
 
 @subkernel
-def count_within(
-    point, rows, before, start, stop, child, low, high, squared, lax_squared, enough, stack
-):
+def count_within(point, rows, before, boxes, squared, lax_squared, enough, stack):
     """Weight of the rows within reach of a point; stops counting once it is `enough`.
 
     Nodes whose farthest corner is within `lax_squared` are counted whole, rows one by one within
@@ -226,19 +234,21 @@ def count_within(
     """
     total = 0.0
     waiting = 0
-    if least_squared(point, low[0], high[0]) <= squared:
+    if least_squared(point, boxes.low[0], boxes.high[0]) <= squared:
         stack[0], waiting = 0, 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if stop[node] - start[node] <= LEAF_ROWS:
-            total += weight_of_leaf(point, rows, before, start[node], stop[node], squared)
-        elif most_squared(point, low[node], high[node]) <= lax_squared:
-            total += before[stop[node]] - before[start[node]]
+        if boxes.stop[node] - boxes.start[node] <= LEAF_ROWS:
+            total += weight_of_leaf(
+                point, rows, before, boxes.start[node], boxes.stop[node], squared
+            )
+        elif most_squared(point, boxes.low[node], boxes.high[node]) <= lax_squared:
+            total += before[boxes.stop[node]] - before[boxes.start[node]]
         else:
-            near, far = child[node], child[node] + 1
-            to_near = least_squared(point, low[near], high[near])
-            to_far = least_squared(point, low[far], high[far])
+            near, far = boxes.child[node], boxes.child[node] + 1
+            to_near = least_squared(point, boxes.low[near], boxes.high[near])
+            to_far = least_squared(point, boxes.low[far], boxes.high[far])
             if to_far < to_near:
                 near, far, to_near, to_far = far, near, to_far, to_near
             if to_far <= squared:
@@ -253,7 +263,7 @@ def count_within(
 
 
 @subkernel
-def nearest_within(point, rows, order, start, stop, child, low, high, squared, stack):
+def nearest_within(point, rows, order, boxes, squared, stack):
     """Place of the nearest row within reach (of equals the first of the table), and how far.
 
     -1 where there is none. The nearer child is looked into first.
@@ -263,40 +273,28 @@ def nearest_within(point, rows, order, start, stop, child, low, high, squared, s
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if least_squared(point, low[node], high[node]) > least:
+        if least_squared(point, boxes.low[node], boxes.high[node]) > least:
             continue
-        if child[node] < 0:
-            for i in range(start[node], stop[node]):
+        if boxes.child[node] < 0:
+            for i in range(boxes.start[node], boxes.stop[node]):
                 distance = squared_between(point, rows[i])
                 if distance < least or (
                     distance == least and (found < 0 or order[i] < order[found])
                 ):
                     found, least = i, distance
             continue
-        near, far = child[node], child[node] + 1
-        if least_squared(point, low[far], high[far]) < least_squared(point, low[near], high[near]):
+        near, far = boxes.child[node], boxes.child[node] + 1
+        if least_squared(point, boxes.low[far], boxes.high[far]) < least_squared(
+            point, boxes.low[near], boxes.high[near]
+        ):
             near, far = far, near
         stack[waiting], stack[waiting + 1] = far, near
         waiting += 2
     return found, least
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "f8",
-    "out f8[:]",
-)
-def weights_within(
-    points, rows, before, start, stop, child, low, high, squared, lax_squared, weights
-):
+@kernel("f8[:,:]", "f8[:,:]", "f8[:]", Boxes, "f8", "f8", "out f8[:]")
+def weights_within(points, rows, before, boxes, squared, lax_squared, weights):
     """`count_within` for many points (m, d); weights (m,)."""
     stack = np.empty(DEEPEST, np.int64)
     for i in range(len(points)):
@@ -304,11 +302,7 @@ def weights_within(
             points[i],
             rows,
             before,
-            start,
-            stop,
-            child,
-            low,
-            high,
+            boxes,
             squared,
             lax_squared,
             np.inf,
@@ -316,51 +310,23 @@ def weights_within(
         )
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "out i8[:]",
-    "out f8[:]",
-)
-def nearest_rows(points, rows, order, start, stop, child, low, high, squared, found, distances):
+@kernel("f8[:,:]", "f8[:,:]", "i8[:]", Boxes, "f8", "out i8[:]", "out f8[:]")
+def nearest_rows(points, rows, order, boxes, squared, found, distances):
     """The nearest row of each point (m, d) within reach, by its place in the table, or -1."""
     stack = np.empty(DEEPEST, np.int64)
     for i in range(len(points)):
-        place, least = nearest_within(
-            points[i], rows, order, start, stop, child, low, high, squared, stack
-        )
+        place, least = nearest_within(points[i], rows, order, boxes, squared, stack)
         found[i] = order[place] if place >= 0 else -1
         distances[i] = np.sqrt(least)
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "out i8[:]",
-    "out f8[:]",
-)
-def closest_pair(points, rows, order, start, stop, child, low, high, good_squared, pair, distance):
+@kernel("f8[:,:]", "f8[:,:]", "i8[:]", Boxes, "f8", "out i8[:]", "out f8[:]")
+def closest_pair(points, rows, order, boxes, good_squared, pair, distance):
     """The closest pair of a point (m, d) and a row; ends early at one within `good_squared`."""
     stack = np.empty(DEEPEST, np.int64)
     best = np.inf
     for i in range(len(points)):
-        place, least = nearest_within(
-            points[i], rows, order, start, stop, child, low, high, best, stack
-        )
+        place, least = nearest_within(points[i], rows, order, boxes, best, stack)
         if place >= 0 and least < best:
             best = least
             pair[0], pair[1] = i, order[place]

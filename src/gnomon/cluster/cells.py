@@ -11,12 +11,13 @@ Reference: Gan and Tao (2015); 001 22.
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from gnomon.cluster.boxes import (
     DEEPEST,
+    Boxes,
     fill_boxes,
     least_between,
     least_squared,
@@ -38,14 +39,11 @@ FEW_ROWS = 32
 WORTH_A_TREE = 2**14
 
 
-class Lattice(NamedTuple):
-    """Rows in the order of their cells.
+class Grid(NamedTuple):
+    """Cells that hold rows, in the order of their keys.
 
     Attributes
     ----------
-    rows : ndarray of shape (n, d)
-    order : ndarray of shape (n,)
-        Where each of them stood in the table.
     keys : ndarray of shape (m,)
         Of the cells, ascending.
     start : ndarray of shape (m + 1,)
@@ -56,13 +54,27 @@ class Lattice(NamedTuple):
         What to add to a key to come to each stretch of neighbours; the cell's own first.
     """
 
+    keys: Annotated[np.ndarray, "i8[:]"]
+    start: Annotated[np.ndarray, "i8[:]"]
+    low: Annotated[np.ndarray, "f8[:,:]"]
+    high: Annotated[np.ndarray, "f8[:,:]"]
+    stretches: Annotated[np.ndarray, "i8[:]"]
+
+
+class Lattice(NamedTuple):
+    """Rows in the order of their cells.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d)
+    order : ndarray of shape (n,)
+        Where each of them stood in the table.
+    grid : Grid
+    """
+
     rows: np.ndarray
     order: np.ndarray
-    keys: np.ndarray
-    start: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    stretches: np.ndarray
+    grid: Grid
 
     def columns(self) -> np.ndarray:
         """The rows as three columns (3, n); zeros where they have fewer."""
@@ -73,8 +85,8 @@ class Lattice(NamedTuple):
     def stretches_of_work(self) -> list[tuple[int, int]]:
         """Cells first .. last of about as many rows each."""
         shares = range(0, len(self.rows), ROWS_AT_ONCE)
-        cuts = np.unique(np.searchsorted(self.start[:-1], shares))
-        return list(zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.keys)]))
+        cuts = np.unique(np.searchsorted(self.grid.start[:-1], shares))
+        return list(zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.grid.keys)]))
 
 
 def lattice(rows: np.ndarray, eps: float) -> Lattice | None:
@@ -100,7 +112,7 @@ def lattice(rows: np.ndarray, eps: float) -> Lattice | None:
     high = np.maximum.reduceat(ordered, start[:-1])
     beside = sorted(product(range(-BESIDE, BESIDE + 1), repeat=d - 1), key=np.linalg.norm)
     stretches = np.array([int(np.dot(each, steps[:-1])) for each in beside], dtype=np.int64)
-    return Lattice(ordered, order, keys[start[:-1]], start, low, high, stretches)
+    return Lattice(ordered, order, Grid(keys[start[:-1]], start, low, high, stretches))
 
 
 @subkernel
@@ -139,29 +151,14 @@ def weight_of_cell(point, columns, weights, before, begin, end, low, high, squar
     return weight_of_few(point, columns, weights, begin, end, squared)
 
 
-@kernel(
-    "i8",
-    "i8",
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "f8",
-    "f8",
-    "out b1[:]",
-)
-def cores_of_cells(
-    first, last, columns, weights, before, keys, start, low, high, stretches, squared, enough, core
-):
+@kernel("i8", "i8", "f8[:,:]", "f8[:]", "f8[:]", Grid, "f8", "f8", "out b1[:]")
+def cores_of_cells(first, last, columns, weights, before, grid, squared, enough, core):
     """Mark the core rows of the cells first .. last.
 
     columns (3, n), zero where rows have fewer, weights (n,) and cumulated before (n + 1,), core
     (n,). Few rows of a stretch are compared at once, many cell by cell.
     """
+    keys, start, low, high, stretches = grid
     n_stretches = len(stretches)
     at, past = np.empty(n_stretches, np.int64), np.empty(n_stretches, np.int64)
     for s in range(n_stretches):
@@ -244,19 +241,15 @@ def tree_reaches(rows, some, others, squared):
     for place in range(n):
         points[place] = rows[others[place]]
     order = np.arange(n)
-    start, stop, child = (
-        np.empty(2 * n, np.int64),
-        np.empty(2 * n, np.int64),
-        np.empty(2 * n, np.int64),
-    )
+    start, stop = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
+    child = np.empty(2 * n, np.int64)
     low, high = np.empty((2 * n, d)), np.empty((2 * n, d))
     fill_boxes(points, WORTH_A_BOX, np.inf, order, start, stop, child, low, high)
+    boxes = Boxes(start, stop, child, low, high)
     ordered = points[order]
     stack = np.empty(DEEPEST, np.int64)
     for i in some:
-        found, _ = nearest_within(
-            rows[i], ordered, order, start, stop, child, low, high, squared, stack
-        )
+        found, _ = nearest_within(rows[i], ordered, order, boxes, squared, stack)
         if found >= 0:
             return True
     return False
@@ -274,23 +267,14 @@ def any_pair_within(rows, some, others, squared):
     return False
 
 
-@kernel(
-    "f8[:,:]",
-    "b1[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "f8",
-    "out i8[:]",
-)
-def join_lattice(rows, core, keys, start, low, high, stretches, squared, above):
+@kernel("f8[:,:]", "b1[:]", Grid, "f8", "out i8[:]")
+def join_lattice(rows, core, grid, squared, above):
     """Join cells that have core rows within reach of each other.
 
     rows (n, d), core (n,). At the end above (m,) holds for each cell the one that stands for its
     group. Rows beyond reach of the other cell's box are left out before pairs are looked at.
     """
+    keys, start, low, high, stretches = grid
     m = len(keys)
     at = np.zeros(len(stretches), np.int64)
     some, others = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
@@ -316,7 +300,14 @@ def join_lattice(rows, core, keys, start, low, high, stretches, squared, above):
                 if least_between(low[cell], high[cell], low[other], high[other]) > squared:
                     continue
                 n_some = gather_near(
-                    rows, core, start[cell], start[cell + 1], low[other], high[other], squared, some
+                    rows,
+                    core,
+                    start[cell],
+                    start[cell + 1],
+                    low[other],
+                    high[other],
+                    squared,
+                    some,
                 )
                 n_others = gather_near(
                     rows,
@@ -334,27 +325,13 @@ def join_lattice(rows, core, keys, start, low, high, stretches, squared, above):
         above[cell] = top(above, cell)
 
 
-@kernel(
-    "i8",
-    "i8",
-    "f8[:,:]",
-    "i8[:]",
-    "b1[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "f8",
-    "out i8[:]",
-)
-def nearest_cores(
-    first, last, rows, order, core, keys, start, low, high, stretches, squared, nearest
-):
+@kernel("i8", "i8", "f8[:,:]", "i8[:]", "b1[:]", Grid, "f8", "out i8[:]")
+def nearest_cores(first, last, rows, order, core, grid, squared, nearest):
     """The nearest core row within reach of each row of the cells first .. last, or -1.
 
     Of equally near ones the first of the table. rows (n, d), order, core, nearest (n,).
     """
+    keys, start, low, high, stretches = grid
     at = np.empty(len(stretches), np.int64)
     for s in range(len(stretches)):
         at[s] = first_at(keys, keys[first] + stretches[s] - BESIDE)

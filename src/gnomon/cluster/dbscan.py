@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.cluster.any_metric import METRICS, Metric, known_distances
 from gnomon.cluster.boxes import (
     DEEPEST,
+    Boxes,
     BoxTree,
     box_tree,
     closest_pair,
@@ -308,19 +309,19 @@ class DBSCAN(RowsClusterer):
         n = len(cells.rows)
         columns, weights = cells.columns(), weights[cells.order]
         before = np.concatenate([[0.0], np.cumsum(weights)])
-        swept, above = np.zeros(n, dtype=np.bool_), np.arange(len(cells.keys))
+        swept, above = np.zeros(n, dtype=np.bool_), np.arange(len(cells.grid.keys))
         enough = float(self.min_samples)
 
         def find(some: tuple[int, int]) -> None:
-            grid = (columns, weights, before, *cells[2:])
-            cores_of_cells(*some, *grid, square(self.eps), enough, swept)
+            counted = columns, weights, before
+            cores_of_cells(*some, *counted, cells.grid, square(self.eps), enough, swept)
 
         for _ in in_order(find, cells.stretches_of_work(), self.n_jobs, short=True):
             pass
-        join_lattice(cells.rows, swept, *cells[2:], square(self.eps), above)
+        join_lattice(cells.rows, swept, cells.grid, square(self.eps), above)
         core, group = np.empty(n, dtype=bool), np.empty(n, np.int64)
         core[cells.order] = swept
-        group[cells.order] = np.repeat(above, np.diff(cells.start))
+        group[cells.order] = np.repeat(above, np.diff(cells.grid.start))
         return core, group
 
     def _nearest_cores(self, cells: Lattice, core: np.ndarray) -> np.ndarray:
@@ -328,8 +329,8 @@ class DBSCAN(RowsClusterer):
         swept, found = core[cells.order], np.empty(len(core), np.int64)
 
         def find(some: tuple[int, int]) -> None:
-            grid = (cells.rows, cells.order, swept, *cells[2:])
-            nearest_cores(*some, *grid, square(self.eps), found)
+            rows = cells.rows, cells.order, swept
+            nearest_cores(*some, *rows, cells.grid, square(self.eps), found)
 
         for _ in in_order(find, cells.stretches_of_work(), self.n_jobs, short=True):
             pass
@@ -426,7 +427,7 @@ class DBSCAN(RowsClusterer):
 
             def least(rows: np.ndarray) -> np.ndarray:
                 labels = np.empty(len(rows), np.int64)
-                least_labels(rows, tree.rows, *tree[2:], numbers, square(self.eps), labels)
+                least_labels(rows, tree.rows, tree.boxes, numbers, square(self.eps), labels)
                 return labels
 
             return least
@@ -476,8 +477,7 @@ def nearest_in_reach(rows: np.ndarray, eps: float) -> Callable[[np.ndarray], np.
 
     def found(points: np.ndarray) -> np.ndarray:
         places, distances = np.empty(len(points), np.int64), np.empty(len(points))
-        boxes = (tree.rows, tree.order, *tree[2:])
-        nearest_rows(points, *boxes, square(eps), places, distances)
+        nearest_rows(points, *tree, square(eps), places, distances)
         return places
 
     return found
@@ -508,16 +508,19 @@ def dense_cells(
 ) -> Cells:
     """Cut the rows in cells of diameter eps and find the core rows."""
     tree = box_tree(distinct.rows, eps)
-    nodes, cell_of = np.empty(len(distinct.rows), np.int64), np.empty(len(tree.start), np.int64)
-    nodes = nodes[: mark_cells(square(eps), *tree[2:], nodes, cell_of)].copy()
-    nodes = nodes[np.argsort(tree.start[nodes])]
+    nodes, cell_of = (
+        np.empty(len(distinct.rows), np.int64),
+        np.empty(len(tree.boxes.start), np.int64),
+    )
+    nodes = nodes[: mark_cells(square(eps), tree.boxes, nodes, cell_of)].copy()
+    nodes = nodes[np.argsort(tree.boxes.start[nodes])]
     cell_of[nodes] = np.arange(len(nodes))
     before = np.concatenate([[0.0], np.cumsum(distinct.weights[tree.order])])
     core = np.zeros(len(distinct.rows), dtype=np.bool_)
 
     def find(start: int) -> None:
         some = nodes[start : start + CELLS_AT_ONCE]
-        find_cores(some, tree.rows, before, *tree[2:], square(eps), float(min_samples), core)
+        find_cores(some, tree.rows, before, tree.boxes, square(eps), float(min_samples), core)
 
     for _ in in_order(find, range(0, len(nodes), CELLS_AT_ONCE), n_jobs, short=True):
         pass
@@ -534,69 +537,55 @@ def joined_cores(cells: Cells, eps: float, rho: float) -> tuple[np.ndarray, np.n
         cells.cell_of,
         cells.cores_before,
         tree.rows,
-        *tree[2:],
+        tree.boxes,
         square(eps),
         lax,
         above,
     )
     core, group = np.empty(len(tree.rows), dtype=bool), np.empty(len(tree.rows), np.int64)
     core[tree.order] = np.diff(cells.cores_before) > 0
-    group[tree.order] = np.repeat(above, tree.stop[cells.nodes] - tree.start[cells.nodes])
+    group[tree.order] = np.repeat(
+        above, tree.boxes.stop[cells.nodes] - tree.boxes.start[cells.nodes]
+    )
     return core, group
 
 
-@kernel("f8", "i8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:]")
-def mark_cells(squared, start, stop, child, low, high, nodes, cell_of):
+@kernel("f8", Boxes, "out i8[:]", "out i8[:]")
+def mark_cells(squared, boxes, nodes, cell_of):
     """The highest nodes that are at most eps across; returns how many. nodes (n,), cell_of (m,)."""
     count = 0
-    inside = np.zeros(len(start), np.bool_)
-    for node in range(len(start)):
+    inside = np.zeros(len(boxes.start), np.bool_)
+    for node in range(len(boxes.start)):
         cell_of[node] = -1
         if not inside[node]:
             across = 0.0
-            for j in range(low.shape[1]):
-                side = high[node, j] - low[node, j]
+            for j in range(boxes.low.shape[1]):
+                side = boxes.high[node, j] - boxes.low[node, j]
                 across += side * side
-            if across <= squared or child[node] < 0:
+            if across <= squared or boxes.child[node] < 0:
                 nodes[count] = node
                 cell_of[node] = count
                 count += 1
                 inside[node] = True
-        if child[node] >= 0:
-            inside[child[node]] = inside[node]
-            inside[child[node] + 1] = inside[node]
+        if boxes.child[node] >= 0:
+            inside[boxes.child[node]] = inside[node]
+            inside[boxes.child[node] + 1] = inside[node]
     return count
 
 
-@kernel(
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "f8",
-    "out b1[:]",
-)
-def find_cores(nodes, rows, before, start, stop, child, low, high, squared, enough, core):
+@kernel("i8[:]", "f8[:,:]", "f8[:]", Boxes, "f8", "f8", "out b1[:]")
+def find_cores(nodes, rows, before, boxes, squared, enough, core):
     """Mark the core rows of some cells. rows (n, d), before (n + 1,), core (n,)."""
     stack = np.empty(DEEPEST, np.int64)
     for node in nodes:
-        dense = before[stop[node]] - before[start[node]] >= enough
-        for i in range(start[node], stop[node]):
+        dense = before[boxes.stop[node]] - before[boxes.start[node]] >= enough
+        for i in range(boxes.start[node], boxes.stop[node]):
             core[i] = dense or (
                 count_within(
                     rows[i],
                     rows,
                     before,
-                    start,
-                    stop,
-                    child,
-                    low,
-                    high,
+                    boxes,
                     squared,
                     squared,
                     enough,
@@ -607,63 +596,36 @@ def find_cores(nodes, rows, before, start, stop, child, low, high, squared, enou
 
 
 @subkernel
-def core_in_reach(
-    point, root, cores_before, rows, start, stop, child, low, high, squared, lax_squared, stack
-):
+def core_in_reach(point, root, cores_before, rows, boxes, squared, lax_squared, stack):
     """Whether a core row of a node is within reach of a point."""
     stack[0], waiting = root, 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if cores_before[stop[node]] == cores_before[start[node]]:
+        if cores_before[boxes.stop[node]] == cores_before[boxes.start[node]]:
             continue
-        if least_squared(point, low[node], high[node]) > squared:
+        if least_squared(point, boxes.low[node], boxes.high[node]) > squared:
             continue
-        if most_squared(point, low[node], high[node]) <= lax_squared:
+        if most_squared(point, boxes.low[node], boxes.high[node]) <= lax_squared:
             return True
-        if child[node] >= 0:
-            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+        if boxes.child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = boxes.child[node], boxes.child[node] + 1
             waiting += 2
             continue
-        for i in range(start[node], stop[node]):
+        for i in range(boxes.start[node], boxes.stop[node]):
             is_core = cores_before[i + 1] > cores_before[i]
             if is_core and squared_between(point, rows[i]) <= squared:
                 return True
     return False
 
 
-@kernel(
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "f8",
-    "out i8[:]",
-)
-def join_cells(
-    nodes,
-    cell_of,
-    cores_before,
-    rows,
-    start,
-    stop,
-    child,
-    low,
-    high,
-    squared,
-    lax_squared,
-    above,
-):
+@kernel("i8[:]", "i8[:]", "i8[:]", "f8[:,:]", Boxes, "f8", "f8", "out i8[:]")
+def join_cells(nodes, cell_of, cores_before, rows, boxes, squared, lax_squared, above):
     """Join cells that have core rows within reach of each other.
 
     At the end above (n_cells,) holds for each cell the one that stands for its group.
     """
+    start, stop, child, low, high = boxes
     stack, inner = np.empty(DEEPEST, np.int64), np.empty(DEEPEST, np.int64)
     for cell in range(len(nodes)):
         own = nodes[cell]
@@ -692,18 +654,7 @@ def join_cells(
                 if cores_before[i + 1] == cores_before[i]:
                     continue
                 if core_in_reach(
-                    rows[i],
-                    many,
-                    cores_before,
-                    rows,
-                    start,
-                    stop,
-                    child,
-                    low,
-                    high,
-                    squared,
-                    lax_squared,
-                    inner,
+                    rows[i], many, cores_before, rows, boxes, squared, lax_squared, inner
                 ):
                     above[max(one, two)] = min(one, two)
                     break
@@ -711,19 +662,8 @@ def join_cells(
         above[cell] = top(above, cell)
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "i8[:]",
-    "f8",
-    "out i8[:]",
-)
-def least_labels(points, rows, start, stop, child, low, high, numbers, squared, labels):
+@kernel("f8[:,:]", "f8[:,:]", Boxes, "i8[:]", "f8", "out i8[:]")
+def least_labels(points, rows, boxes, numbers, squared, labels):
     """The smallest of the numbers of rows within reach of each point, or -1. numbers (n,)."""
     stack = np.empty(DEEPEST, np.int64)
     for p in range(len(points)):
@@ -732,13 +672,13 @@ def least_labels(points, rows, start, stop, child, low, high, numbers, squared, 
         while waiting > 0:
             waiting -= 1
             node = stack[waiting]
-            if least_squared(points[p], low[node], high[node]) > squared:
+            if least_squared(points[p], boxes.low[node], boxes.high[node]) > squared:
                 continue
-            if child[node] >= 0:
-                stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+            if boxes.child[node] >= 0:
+                stack[waiting], stack[waiting + 1] = boxes.child[node], boxes.child[node] + 1
                 waiting += 2
                 continue
-            for i in range(start[node], stop[node]):
+            for i in range(boxes.start[node], boxes.stop[node]):
                 if labels[p] >= 0 and numbers[i] >= labels[p]:
                     continue
                 if squared_between(points[p], rows[i]) <= squared:
@@ -828,7 +768,7 @@ def approximate_range_count(X: Any, points: Any, eps: float, rho: float = 0.01) 
     before = np.arange(len(rows) + 1, dtype=np.float64)
     counts = np.empty(len(points))
     lax = square(eps * (1.0 + rho))
-    weights_within(points, tree.rows, before, *tree[2:], square(eps), lax, counts)
+    weights_within(points, tree.rows, before, tree.boxes, square(eps), lax, counts)
     return counts.astype(np.int64)
 
 
@@ -870,7 +810,7 @@ def bichromatic_closest_pair(first: Any, second: Any, within: float = 0.0) -> Cl
         raise DataError(f"the sets have {points.shape[1]} and {rows.shape[1]} columns")
     tree = box_tree(rows)
     pair, distance = np.zeros(2, np.int64), np.zeros(1)
-    closest_pair(points, tree.rows, tree.order, *tree[2:], square(within), pair, distance)
+    closest_pair(points, tree.rows, tree.order, tree.boxes, square(within), pair, distance)
     return ClosestPair(int(pair[0]), int(pair[1]), float(distance[0]))
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, nearest_points
+from gnomon.cluster.boxes import DEEPEST, Boxes, box_tree, least_squared, nearest_points
 from gnomon.cluster.distinct import RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import number_rows
 from gnomon.cluster.linkage_kernel import tile_in_reach
@@ -293,8 +293,7 @@ class Hills(NamedTuple):
     ----------
     columns, weights : ndarray
         The rows in columns (d, n), and their weights, in the order of the tree.
-    start, stop, child, low, high : ndarray
-        The nodes of the tree.
+    boxes : Boxes
     bandwidth : float
     factor : float
         ``1 / (n h^d (2 pi)^(d / 2))``.
@@ -302,11 +301,7 @@ class Hills(NamedTuple):
 
     columns: np.ndarray
     weights: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    child: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    boxes: Boxes
     bandwidth: float
     factor: float
 
@@ -317,7 +312,7 @@ class Hills(NamedTuple):
         log_factor = -d * (np.log(bandwidth) + 0.5 * np.log(2 * np.pi)) - np.log(weights.sum())
         factor = float(np.exp(np.clip(log_factor, -700, 700)))
         columns = np.ascontiguousarray(tree.rows.T)
-        return cls(columns, weights[tree.order], *tree[2:], bandwidth, factor)
+        return cls(columns, weights[tree.order], tree.boxes, bandwidth, factor)
 
     def density(self, points: np.ndarray) -> np.ndarray:
         tops, density = np.ascontiguousarray(points).copy(), np.empty(len(points))
@@ -370,9 +365,7 @@ def merge_points(points, order, squared, chosen, owner):
 
 
 @subkernel
-def kernel_sums(
-    point, columns, weights, start, stop, child, low, high, bandwidth, total, stack, tile
-):
+def kernel_sums(point, columns, weights, boxes, bandwidth, total, stack, tile):
     """Sum of kernels at a point, and of rows weighted by them (into total (d,))."""
     reach = (REACH * bandwidth) ** 2
     scale = -0.5 / (bandwidth * bandwidth)
@@ -382,13 +375,13 @@ def kernel_sums(
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if least_squared(point, low[node], high[node]) > reach:
+        if least_squared(point, boxes.low[node], boxes.high[node]) > reach:
             continue
-        if child[node] >= 0:
-            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+        if boxes.child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = boxes.child[node], boxes.child[node] + 1
             waiting += 2
             continue
-        begin, size = start[node], stop[node] - start[node]
+        begin, size = boxes.start[node], boxes.stop[node] - boxes.start[node]
         if not tile_in_reach(columns, point, begin, size, reach, tile):
             continue
         for t in range(size):
@@ -403,39 +396,14 @@ def kernel_sums(
     return mass
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "i8",
-    "out f8[:,:]",
-    "out f8[:]",
-)
-def step_uphill(columns, weights, start, stop, child, low, high, bandwidth, way, points, squared):
+@kernel("f8[:,:]", "f8[:]", Boxes, "f8", "i8", "out f8[:,:]", "out f8[:]")
+def step_uphill(columns, weights, boxes, bandwidth, way, points, squared):
     """Move the points (m, d) one step uphill; squared (m,) is the squared length of each move."""
     d = len(columns)
     stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
     share = 1.0 if way == DIRECT else 0.5
     for i in range(len(points)):
-        mass = kernel_sums(
-            points[i],
-            columns,
-            weights,
-            start,
-            stop,
-            child,
-            low,
-            high,
-            bandwidth,
-            total,
-            stack,
-            tile,
-        )
+        mass = kernel_sums(points[i], columns, weights, boxes, bandwidth, total, stack, tile)
         squared[i] = 0.0
         if mass == 0.0:
             continue
@@ -445,38 +413,8 @@ def step_uphill(columns, weights, start, stop, child, low, high, bandwidth, way,
             squared[i] += away * away
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "f8",
-    "i8",
-    "f8",
-    "i8",
-    "out f8[:,:]",
-    "out f8[:]",
-)
-def climb_hills(
-    columns,
-    weights,
-    start,
-    stop,
-    child,
-    low,
-    high,
-    bandwidth,
-    factor,
-    way,
-    tol,
-    max_iter,
-    points,
-    density,
-):
+@kernel("f8[:,:]", "f8[:]", Boxes, "f8", "f8", "i8", "f8", "i8", "out f8[:,:]", "out f8[:]")
+def climb_hills(columns, weights, boxes, bandwidth, factor, way, tol, max_iter, points, density):
     """Move the points (m, d) uphill until they stand; their density. See `Denclue`."""
     d = len(columns)
     stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
@@ -484,20 +422,7 @@ def climb_hills(
     for i in range(len(points)):
         mass = 0.0
         for step in range(max_iter + 1):
-            mass = kernel_sums(
-                points[i],
-                columns,
-                weights,
-                start,
-                stop,
-                child,
-                low,
-                high,
-                bandwidth,
-                total,
-                stack,
-                tile,
-            )
+            mass = kernel_sums(points[i], columns, weights, boxes, bandwidth, total, stack, tile)
             if step == max_iter or mass == 0.0:
                 break
             moved = 0.0
@@ -508,18 +433,7 @@ def climb_hills(
                 moved += away * away
             if moved <= least:
                 mass = kernel_sums(
-                    points[i],
-                    columns,
-                    weights,
-                    start,
-                    stop,
-                    child,
-                    low,
-                    high,
-                    bandwidth,
-                    total,
-                    stack,
-                    tile,
+                    points[i], columns, weights, boxes, bandwidth, total, stack, tile
                 )
                 break
         density[i] = mass * factor

@@ -381,7 +381,7 @@ class HDBSCAN(RowsClusterer):
         def of_block(rows: np.ndarray) -> np.ndarray:
             found, distances = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
             rows = dense_rows(rows)
-            nearest_rows(rows, tree.rows, tree.order, *tree[2:], np.inf, found, distances)
+            nearest_rows(rows, *tree, np.inf, found, distances)
             labels = self.row_labels_[found]
             reach = np.append(self.reach_, -1.0)[labels] * (1 + 1e-12)
             return np.where(np.maximum(distances, self.core_distances_[found]) <= reach, labels, -1)

@@ -15,7 +15,14 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.cluster import estimate_bandwidth
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, nearest_points
+from gnomon.cluster.boxes import (
+    DEEPEST,
+    Boxes,
+    box_tree,
+    least_squared,
+    most_squared,
+    nearest_points,
+)
 from gnomon.cluster.denclue import LEAF, leaf_rows, merged_points
 from gnomon.cluster.distinct import RowsClusterer
 from gnomon.cluster.linkage_kernel import tile_in_reach
@@ -264,19 +271,14 @@ class Window(NamedTuple):
         Weight of the rows before each.
     sums : ndarray of shape (n + 1, d)
         Weighted sum of the rows before each.
-    start, stop, child, low, high : ndarray
-        The nodes of the tree.
+    boxes : Boxes
     """
 
     columns: np.ndarray
     middle: np.ndarray
     before: np.ndarray
     sums: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    child: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    boxes: Boxes
 
     @classmethod
     def of(cls, rows: np.ndarray, weights: np.ndarray) -> Window:
@@ -287,7 +289,7 @@ class Window(NamedTuple):
         sums = np.zeros((len(rows) + 1, rows.shape[1]))
         np.cumsum(weights[:, None] * tree.rows, axis=0, out=sums[1:])
         columns = np.ascontiguousarray(tree.rows.T)
-        return cls(columns, middle, before, sums, *tree[2:])
+        return cls(columns, middle, before, sums, tree.boxes)
 
     def shifted(self, points: np.ndarray, bandwidth: float) -> tuple[np.ndarray, np.ndarray]:
         """The points (less the mean of the rows) after one step, and how far each has moved."""
@@ -301,14 +303,12 @@ class Window(NamedTuple):
         weigh_points(*self._tree(), bandwidth, np.ascontiguousarray(points), weight)
         return (weight,)
 
-    def _tree(self) -> tuple[np.ndarray, ...]:
-        return (self.columns, self.before, self.sums, *self[4:])
+    def _tree(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, Boxes]:
+        return (self.columns, self.before, self.sums, self.boxes)
 
 
 @subkernel
-def window_sums(
-    point, columns, before, sums, start, stop, child, low, high, squared, total, stack, tile
-):
+def window_sums(point, columns, before, sums, boxes, squared, total, stack, tile):
     """Weight of the rows within reach of a point, and their weighted sum (into total (d,))."""
     total[:] = 0.0
     weight = 0.0
@@ -317,21 +317,21 @@ def window_sums(
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if least_squared(point, low[node], high[node]) > squared:
+        if least_squared(point, boxes.low[node], boxes.high[node]) > squared:
             continue
-        if most_squared(point, low[node], high[node]) <= squared:
-            weight += before[stop[node]] - before[start[node]]
+        if most_squared(point, boxes.low[node], boxes.high[node]) <= squared:
+            weight += before[boxes.stop[node]] - before[boxes.start[node]]
             for j in range(d):
-                total[j] += sums[stop[node], j] - sums[start[node], j]
+                total[j] += sums[boxes.stop[node], j] - sums[boxes.start[node], j]
             continue
-        if child[node] >= 0:
-            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+        if boxes.child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = boxes.child[node], boxes.child[node] + 1
             waiting += 2
             continue
-        begin = start[node]
-        if not tile_in_reach(columns, point, begin, stop[node] - begin, squared, tile):
+        begin = boxes.start[node]
+        if not tile_in_reach(columns, point, begin, boxes.stop[node] - begin, squared, tile):
             continue
-        for i in range(begin, stop[node]):
+        for i in range(begin, boxes.stop[node]):
             if tile[i - begin] <= squared:
                 own = before[i + 1] - before[i]
                 weight += own
@@ -340,20 +340,8 @@ def window_sums(
     return weight
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "out f8[:,:]",
-    "out f8[:]",
-)
-def shift_points(columns, before, sums, start, stop, child, low, high, bandwidth, points, moved):
+@kernel("f8[:,:]", "f8[:]", "f8[:,:]", Boxes, "f8", "out f8[:,:]", "out f8[:]")
+def shift_points(columns, before, sums, boxes, bandwidth, points, moved):
     """Move the points (m, d) to the mean of the rows around; moved (m,) is how far.
 
     A point with no row around it stays; a bin's mean may be such a one.
@@ -362,19 +350,7 @@ def shift_points(columns, before, sums, start, stop, child, low, high, bandwidth
     stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
     for p in range(len(points)):
         weight = window_sums(
-            points[p],
-            columns,
-            before,
-            sums,
-            start,
-            stop,
-            child,
-            low,
-            high,
-            bandwidth * bandwidth,
-            total,
-            stack,
-            tile,
+            points[p], columns, before, sums, boxes, bandwidth * bandwidth, total, stack, tile
         )
         squared = 0.0
         if weight > 0.0:
@@ -385,35 +361,11 @@ def shift_points(columns, before, sums, start, stop, child, low, high, bandwidth
         moved[p] = np.sqrt(squared)
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "f8[:,:]",
-    "out f8[:]",
-)
-def weigh_points(columns, before, sums, start, stop, child, low, high, bandwidth, points, weight):
+@kernel("f8[:,:]", "f8[:]", "f8[:,:]", Boxes, "f8", "f8[:,:]", "out f8[:]")
+def weigh_points(columns, before, sums, boxes, bandwidth, points, weight):
     """The weight (m,) of the rows within a bandwidth of each of the points (m, d)."""
     stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(len(columns)), np.empty(LEAF)
     for p in range(len(points)):
         weight[p] = window_sums(
-            points[p],
-            columns,
-            before,
-            sums,
-            start,
-            stop,
-            child,
-            low,
-            high,
-            bandwidth * bandwidth,
-            total,
-            stack,
-            tile,
+            points[p], columns, before, sums, boxes, bandwidth * bandwidth, total, stack, tile
         )

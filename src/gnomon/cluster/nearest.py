@@ -9,7 +9,7 @@ they depend neither on BLAS nor on the rows that stand beside.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,10 @@ class Centers(NamedTuple):
         Squared lengths of the centres less the shift.
     """
 
-    points: np.ndarray
-    shift: np.ndarray
-    factors: np.ndarray
-    squares: np.ndarray
+    points: Annotated[np.ndarray, "f8[:,:]"]
+    shift: Annotated[np.ndarray, "f8[:]"]
+    factors: Annotated[np.ndarray, "f8[:,:]"]
+    squares: Annotated[np.ndarray, "f8[:]"]
 
     @classmethod
     def at(cls, points: np.ndarray, shift: np.ndarray) -> Centers:

@@ -13,12 +13,12 @@ References: Borůvka (1926); Bentley and Friedman (1978); Bruynooghe (1977) on r
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from gnomon.cluster import all_pairs
-from gnomon.cluster.boxes import DEEPEST, BoxTree, box_tree, least_squared
+from gnomon.cluster.boxes import DEEPEST, Boxes, BoxTree, box_tree, least_squared
 from gnomon.cluster.linkage_kernel import squared_to_tile, ward_chain
 from gnomon.engine.costs import boxes_pay
 from gnomon.engine.kernel import kernel, subkernel
@@ -58,7 +58,7 @@ def core_distances(
     def look(first: int) -> None:
         last = min(first + ROWS_AT_ONCE, len(rows))
         fill_core_distances(
-            first, last, tree.rows, columns, in_tree, *tree[2:], enough, most, squared
+            first, last, tree.rows, columns, in_tree, tree.boxes, enough, most, squared
         )
 
     for _ in in_order(look, range(0, len(rows), ROWS_AT_ONCE), n_jobs, short=True):
@@ -99,7 +99,7 @@ def shortest_edges(
     def look(first: int) -> None:
         last = min(first + ROWS_AT_ONCE, n)
         fill_nearest_lists(
-            first, last, tree.rows, columns, inside, *tree[2:], least_core, near, squared
+            first, last, tree.rows, columns, inside, tree.boxes, least_core, near, squared
         )
 
     for _ in in_order(look, range(0, n, ROWS_AT_ONCE), n_jobs, short=True):
@@ -107,7 +107,7 @@ def shortest_edges(
     lists = Lists.of(near, squared)
     size = max(ROWS_AT_ONCE, -(-n // SEARCHES))
     one, other, length = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1)
-    node_component = np.empty(len(tree.start), np.int64)
+    node_component = np.empty(len(tree.boxes.start), np.int64)
     edges = 0
 
     def search(first: int) -> None:
@@ -117,17 +117,17 @@ def shortest_edges(
             tree.rows,
             columns,
             inside,
-            *tree[2:],
+            tree.boxes,
             least_core,
             node_component,
-            *lists,
+            lists,
         )
 
     while edges < n - 1:
-        begin_round(tree.start, tree.stop, tree.child, near, squared, node_component, *lists)
+        begin_round(tree.boxes, near, squared, node_component, lists)
         for _ in in_order(search, range(0, n, size), n_jobs, short=True):
             pass
-        edges = end_round(edges, *lists, one, other, length)
+        edges = end_round(edges, lists, one, other, length)
     order = np.argsort(length, kind="stable")
     return Edges(tree.order[one[order]], tree.order[other[order]], length[order])
 
@@ -143,28 +143,29 @@ def _edges_of_all_pairs(rows: np.ndarray, cores: np.ndarray) -> Edges:
 
 def node_minima(tree: BoxTree, values: np.ndarray) -> np.ndarray:
     """The least value among the rows of each node; values in the order of the tree."""
-    least = np.empty(len(tree.start))
-    fill_node_minima(values, tree.start, tree.stop, tree.child, least)
+    least = np.empty(len(tree.boxes.start))
+    fill_node_minima(values, tree.boxes, least)
     return least
 
 
-@kernel("f8[:]", "i8[:]", "i8[:]", "i8[:]", "out f8[:]")
-def fill_node_minima(values, start, stop, child, least):
+@kernel("f8[:]", Boxes, "out f8[:]")
+def fill_node_minima(values, boxes, least):
     """See `node_minima`; children stand behind their parents. values (n,), least (n_nodes,)."""
-    for back in range(len(start)):
-        node = len(start) - 1 - back
-        if child[node] < 0:
-            least[node] = values[start[node] : stop[node]].min()
+    for back in range(len(boxes.start)):
+        node = len(boxes.start) - 1 - back
+        first = boxes.child[node]
+        if first < 0:
+            least[node] = values[boxes.start[node] : boxes.stop[node]].min()
         else:
-            least[node] = min(least[child[node]], least[child[node] + 1])
+            least[node] = min(least[first], least[first + 1])
 
 
 @subkernel
-def push_children(point, node, child, low, high, bound, stack, gaps, waiting):
+def push_children(point, node, boxes, bound, stack, gaps, waiting):
     """Put the children of a node that are within the bound on the stack, the nearer on top."""
-    near, far = child[node], child[node] + 1
-    to_near = least_squared(point, low[near], high[near])
-    to_far = least_squared(point, low[far], high[far])
+    near, far = boxes.child[node], boxes.child[node] + 1
+    to_near = least_squared(point, boxes.low[near], boxes.high[near])
+    to_far = least_squared(point, boxes.low[far], boxes.high[far])
     if to_far < to_near:
         near, far, to_near, to_far = far, near, to_far, to_near
     if to_far < bound:
@@ -176,24 +177,8 @@ def push_children(point, node, child, low, high, bound, stack, gaps, waiting):
     return waiting
 
 
-@kernel(
-    "i8",
-    "i8",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8",
-    "i8",
-    "out f8[:]",
-)
-def fill_core_distances(
-    first, last, rows, columns, weights, start, stop, child, low, high, enough, most, squared
-):
+@kernel("i8", "i8", "f8[:,:]", "f8[:,:]", "f8[:]", Boxes, "f8", "i8", "out f8[:]")
+def fill_core_distances(first, last, rows, columns, weights, boxes, enough, most, squared):
     """Squared core distances of the rows first .. last. rows (n, d), weights, squared (n,).
 
     The nearest rows so far are kept in order, no more than are needed for the weight; there are
@@ -209,14 +194,12 @@ def fill_core_distances(
             node = stack[waiting]
             if gaps[waiting] >= bound:
                 continue
-            if child[node] >= 0:
-                waiting = push_children(
-                    rows[i], node, child, low, high, bound, stack, gaps, waiting
-                )
+            if boxes.child[node] >= 0:
+                waiting = push_children(rows[i], node, boxes, bound, stack, gaps, waiting)
                 continue
-            begin = start[node]
-            squared_to_tile(columns, rows[i], begin, stop[node] - begin, tile)
-            for j in range(begin, stop[node]):
+            begin = boxes.start[node]
+            squared_to_tile(columns, rows[i], begin, boxes.stop[node] - begin, tile)
+            for j in range(begin, boxes.stop[node]):
                 distance = tile[j - begin]
                 if distance >= bound:
                     continue
@@ -235,24 +218,8 @@ def fill_core_distances(
         squared[i] = bound
 
 
-@kernel(
-    "i8",
-    "i8",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "out i8[:,:]",
-    "out f8[:,:]",
-)
-def fill_nearest_lists(
-    first, last, rows, columns, cores, start, stop, child, low, high, least_core, near, squared
-):
+@kernel("i8", "i8", "f8[:,:]", "f8[:,:]", "f8[:]", Boxes, "f8[:]", "out i8[:,:]", "out f8[:,:]")
+def fill_nearest_lists(first, last, rows, columns, cores, boxes, least_core, near, squared):
     """The nearest other rows of the rows first .. last, in order. near, squared (n, kept)."""
     kept = near.shape[1]
     stack, gaps, tile = np.empty(DEEPEST, np.int64), np.empty(DEEPEST), np.empty(LEAF)
@@ -267,14 +234,12 @@ def fill_nearest_lists(
             bound = best[kept - 1]
             if max(gaps[waiting], least_core[node], cores[i]) >= bound:
                 continue
-            if child[node] >= 0:
-                waiting = push_children(
-                    rows[i], node, child, low, high, bound, stack, gaps, waiting
-                )
+            if boxes.child[node] >= 0:
+                waiting = push_children(rows[i], node, boxes, bound, stack, gaps, waiting)
                 continue
-            begin = start[node]
-            squared_to_tile(columns, rows[i], begin, stop[node] - begin, tile)
-            for j in range(begin, stop[node]):
+            begin = boxes.start[node]
+            squared_to_tile(columns, rows[i], begin, boxes.stop[node] - begin, tile)
+            for j in range(begin, boxes.stop[node]):
                 distance = max(tile[j - begin], cores[i], cores[j])
                 if distance >= best[kept - 1] or j == i:
                     continue
@@ -287,22 +252,7 @@ def fill_nearest_lists(
 
 @subkernel
 def nearest_stranger(
-    i,
-    rows,
-    columns,
-    cores,
-    start,
-    stop,
-    child,
-    low,
-    high,
-    least_core,
-    component,
-    node_component,
-    bound,
-    stack,
-    gaps,
-    tile,
+    i, rows, columns, cores, boxes, least_core, component, node_component, bound, stack, gaps, tile
 ):
     """The nearest row of another component below a bound, and how far; -1 where there is none."""
     found, own = -1, component[i]
@@ -314,12 +264,12 @@ def nearest_stranger(
             continue
         if max(gaps[waiting], least_core[node]) >= bound:
             continue
-        if child[node] >= 0:
-            waiting = push_children(rows[i], node, child, low, high, bound, stack, gaps, waiting)
+        if boxes.child[node] >= 0:
+            waiting = push_children(rows[i], node, boxes, bound, stack, gaps, waiting)
             continue
-        begin = start[node]
-        squared_to_tile(columns, rows[i], begin, stop[node] - begin, tile)
-        for j in range(begin, stop[node]):
+        begin = boxes.start[node]
+        squared_to_tile(columns, rows[i], begin, boxes.stop[node] - begin, tile)
+        for j in range(begin, boxes.stop[node]):
             distance = max(tile[j - begin], cores[i], cores[j])
             if distance < bound and component[j] != own:
                 found, bound = j, distance
@@ -352,12 +302,12 @@ class Lists(NamedTuple):
         Of each component the shortest edge known when the search begins.
     """
 
-    above: np.ndarray
-    component: np.ndarray
-    at: np.ndarray
-    partner: np.ndarray
-    floor: np.ndarray
-    best: np.ndarray
+    above: Annotated[np.ndarray, "out i8[:]"]
+    component: Annotated[np.ndarray, "out i8[:]"]
+    at: Annotated[np.ndarray, "out i8[:]"]
+    partner: Annotated[np.ndarray, "out i8[:]"]
+    floor: Annotated[np.ndarray, "out f8[:]"]
+    best: Annotated[np.ndarray, "out f8[:]"]
 
     @classmethod
     def of(cls, near: np.ndarray, squared: np.ndarray) -> Lists:
@@ -366,159 +316,80 @@ class Lists(NamedTuple):
         return cls(above, np.empty(n, np.int64), at, partner, squared[:, -1].copy(), np.empty(n))
 
 
-@kernel(
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:,:]",
-    "f8[:,:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out f8[:]",
-    "out f8[:]",
-)
-def begin_round(
-    start,
-    stop,
-    child,
-    near,
-    squared,
-    node_component,
-    above,
-    component,
-    at,
-    partner,
-    floor,
-    best,
-):
+@kernel(Boxes, "i8[:,:]", "f8[:,:]", "out i8[:]", Lists)
+def begin_round(boxes, near, squared, node_component, lists):
     """Name the components, of nodes too (-1: several), and take partners from the lists."""
     n, kept = near.shape
     for i in range(n):
-        component[i] = root_of(above, i)
-        best[i] = np.inf
-    for back in range(len(start)):
-        node = len(start) - 1 - back
-        if child[node] >= 0:
-            left, right = node_component[child[node]], node_component[child[node] + 1]
+        lists.component[i] = root_of(lists.above, i)
+        lists.best[i] = np.inf
+    for back in range(len(boxes.start)):
+        node = len(boxes.start) - 1 - back
+        if boxes.child[node] >= 0:
+            left, right = node_component[boxes.child[node]], node_component[boxes.child[node] + 1]
             node_component[node] = left if left == right else -1
             continue
-        node_component[node] = component[start[node]]
-        for i in range(start[node] + 1, stop[node]):
-            if component[i] != component[start[node]]:
+        node_component[node] = lists.component[boxes.start[node]]
+        for i in range(boxes.start[node] + 1, boxes.stop[node]):
+            if lists.component[i] != lists.component[boxes.start[node]]:
                 node_component[node] = -1
     for i in range(n):
-        own = component[i]
-        while at[i] < kept and component[near[i, at[i]]] == own:
-            at[i] += 1
-        if at[i] < kept:
-            partner[i], floor[i] = near[i, at[i]], squared[i, at[i]]
-        elif partner[i] >= 0 and component[partner[i]] == own:
-            partner[i] = -1
-        if partner[i] >= 0:
-            best[own] = min(best[own], floor[i])
+        own = lists.component[i]
+        while lists.at[i] < kept and lists.component[near[i, lists.at[i]]] == own:
+            lists.at[i] += 1
+        if lists.at[i] < kept:
+            lists.partner[i], lists.floor[i] = near[i, lists.at[i]], squared[i, lists.at[i]]
+        elif lists.partner[i] >= 0 and lists.component[lists.partner[i]] == own:
+            lists.partner[i] = -1
+        if lists.partner[i] >= 0:
+            lists.best[own] = min(lists.best[own], lists.floor[i])
 
 
-@kernel(
-    "i8",
-    "i8",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "out i8[:]",
-    "out f8[:]",
-    "f8[:]",
-)
-def find_strangers(
-    first,
-    last,
-    rows,
-    columns,
-    cores,
-    start,
-    stop,
-    child,
-    low,
-    high,
-    least_core,
-    node_component,
-    above,
-    component,
-    at,
-    partner,
-    floor,
-    best,
-):
+@kernel("i8", "i8", "f8[:,:]", "f8[:,:]", "f8[:]", Boxes, "f8[:]", "i8[:]", Lists)
+def find_strangers(first, last, rows, columns, cores, boxes, least_core, node_component, lists):
     """Ask the tree for partners of the rows first .. last that may have a component's shortest."""
-    shortest = best.copy()
+    shortest = lists.best.copy()
     stack, gaps, tile = np.empty(DEEPEST, np.int64), np.empty(DEEPEST), np.empty(LEAF)
     for i in range(first, last):
-        own = component[i]
-        if partner[i] >= 0 or floor[i] >= shortest[own]:
+        own = lists.component[i]
+        if lists.partner[i] >= 0 or lists.floor[i] >= shortest[own]:
             continue
-        partner[i], floor[i] = nearest_stranger(
+        lists.partner[i], lists.floor[i] = nearest_stranger(
             i,
             rows,
             columns,
             cores,
-            start,
-            stop,
-            child,
-            low,
-            high,
+            boxes,
             least_core,
-            component,
+            lists.component,
             node_component,
             shortest[own],
             stack,
             gaps,
             tile,
         )
-        if partner[i] >= 0:
-            shortest[own] = floor[i]
+        if lists.partner[i] >= 0:
+            shortest[own] = lists.floor[i]
 
 
-@kernel(
-    "i8",
-    "out i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:]",
-    "out f8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out f8[:]",
-)
-def end_round(edges, above, component, at, partner, floor, best, one, other, length):
+@kernel("i8", Lists, "out i8[:]", "out i8[:]", "out f8[:]")
+def end_round(edges, lists, one, other, length):
     """Join every component by its shortest edge; returns how many edges there are now."""
-    n = len(above)
+    n = len(lists.above)
     chosen = np.full(n, -1, np.int64)
-    best[:] = np.inf
+    lists.best[:] = np.inf
     for i in range(n):
-        own = component[i]
-        if partner[i] >= 0 and floor[i] < best[own]:
-            best[own], chosen[own] = floor[i], i
+        own = lists.component[i]
+        if lists.partner[i] >= 0 and lists.floor[i] < lists.best[own]:
+            lists.best[own], chosen[own] = lists.floor[i], i
     for own in range(n):
         i = chosen[own]
         if i < 0:
             continue
-        a, b = root_of(above, i), root_of(above, partner[i])
+        a, b = root_of(lists.above, i), root_of(lists.above, lists.partner[i])
         if a != b:
-            above[max(a, b)] = min(a, b)
-            one[edges], other[edges], length[edges] = i, partner[i], floor[i]
+            lists.above[max(a, b)] = min(a, b)
+            one[edges], other[edges], length[edges] = i, lists.partner[i], lists.floor[i]
             edges += 1
     return edges
 
@@ -575,31 +446,15 @@ def find_ward_neighbors(
     def look(first: int) -> None:
         some = asked[first : first + ROWS_AT_ONCE]
         fill_ward_neighbors(
-            some, tree.rows, columns, inside, tree.order, *tree[2:], least_weight, near, added
+            some, tree.rows, columns, inside, tree.order, tree.boxes, least_weight, near, added
         )
 
     for _ in in_order(look, range(0, len(asked), ROWS_AT_ONCE), n_jobs, short=True):
         pass
 
 
-@kernel(
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8[:,:]",
-    "f8[:]",
-    "out i8[:]",
-    "out f8[:]",
-)
-def fill_ward_neighbors(
-    asked, rows, columns, weights, order, start, stop, child, low, high, least_weight, near, added
-):
+@kernel("i8[:]", "f8[:,:]", "f8[:,:]", "f8[:]", "i8[:]", Boxes, "f8[:]", "out i8[:]", "out f8[:]")
+def fill_ward_neighbors(asked, rows, columns, weights, order, boxes, least_weight, near, added):
     """The cluster whose union with each given one adds the least squares; of equals the first.
 
     A union with a cluster of weight v at distance r adds ``w v / (w + v) r^2``, which rises with v:
@@ -617,14 +472,12 @@ def fill_ward_neighbors(
             light = least_weight[node]
             if weight * light / (weight + light) * gaps[waiting] * ROUNDED_DOWN > least:
                 continue
-            if child[node] >= 0:
-                waiting = push_children(
-                    rows[i], node, child, low, high, np.inf, stack, gaps, waiting
-                )
+            if boxes.child[node] >= 0:
+                waiting = push_children(rows[i], node, boxes, np.inf, stack, gaps, waiting)
                 continue
-            begin = start[node]
-            squared_to_tile(columns, rows[i], begin, stop[node] - begin, tile)
-            for j in range(begin, stop[node]):
+            begin = boxes.start[node]
+            squared_to_tile(columns, rows[i], begin, boxes.stop[node] - begin, tile)
+            for j in range(begin, boxes.stop[node]):
                 value = tile[j - begin] * (weight * weights[j] / (weight + weights[j]))
                 if j == i or value > least:
                     continue
