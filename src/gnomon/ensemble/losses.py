@@ -14,8 +14,9 @@ from scipy.special import expit, logsumexp, softmax
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Number
 from gnomon.evaluate.baseline import weighted_median
+from gnomon.optimize import losses
+from gnomon.optimize.losses import ScoreLoss
 
-STEEPEST = 500.0
 SMALLEST_SHARE = 1e-12
 
 
@@ -55,43 +56,48 @@ class Loss:
         return score[:, 0]
 
 
-@storable
-class Squared(Loss):
-    """Half the squared error: 1/2 (y - F)^2."""
+class OneScore(Loss):
+    """A loss of one score by the formulas of `gnomon.optimize.losses`."""
 
-    _stored = {}
+    _formulas: ScoreLoss
+    _least = SMALLEST_SHARE  # of a curvature that Newton's step divides by
 
     def value(self, y, score):
-        return 0.5 * (y[:, 0] - score[:, 0]) ** 2
+        return self._formulas.value(y[:, 0], score[:, 0])
 
     def gradient(self, y, score):
-        return score - y
+        return self._formulas.gradient(y, score)
 
     def curvature(self, y, score):
-        return np.ones_like(score)
+        if self._formulas.curvature is None:
+            return super().curvature(y, score)
+        return np.maximum(self._formulas.curvature(y, score), self._least)
+
+
+@storable
+class Squared(OneScore):
+    """Half the squared error: 1/2 (y - F)^2."""
+
+    _formulas = losses.SQUARED
+    _stored = {}
 
     def start(self, y, weights):
         return weights @ y / weights.sum()
 
 
 @storable
-class Absolute(Loss):
+class Absolute(OneScore):
     """Absolute error: |y - F|."""
 
+    _formulas = losses.ABSOLUTE
     _stored = {}
-
-    def value(self, y, score):
-        return np.abs(y[:, 0] - score[:, 0])
-
-    def gradient(self, y, score):
-        return np.sign(score - y)
 
     def start(self, y, weights):
         return np.array([weighted_median(y[:, 0], weights)])
 
 
 @storable
-class Huber(Loss):
+class Huber(OneScore):
     """Squared up to a threshold, absolute beyond: r^2 / 2 or delta (|r| - delta / 2).
 
     Parameters
@@ -109,6 +115,10 @@ class Huber(Loss):
         self.quantile = quantile
         self.delta = delta
 
+    @property
+    def _formulas(self) -> ScoreLoss:  # type: ignore[override]
+        return losses.huber(self.delta)
+
     def tuned(self, y, score, weights):
         residuals = np.abs(y[:, 0] - score[:, 0])
         order = np.argsort(residuals, kind="stable")
@@ -117,36 +127,17 @@ class Huber(Loss):
         delta = float(residuals[order[min(place, len(order) - 1)]])
         return Huber(self.quantile, delta if delta > 0 else np.inf)
 
-    def value(self, y, score):
-        r = np.abs(y[:, 0] - score[:, 0])
-        if np.isinf(self.delta):
-            return 0.5 * r**2
-        return np.where(r <= self.delta, 0.5 * r**2, self.delta * (r - 0.5 * self.delta))
-
-    def gradient(self, y, score):
-        return np.clip(score - y, -self.delta, self.delta)
-
-    def curvature(self, y, score):
-        return (np.abs(score - y) <= self.delta).astype(np.float64) + 1e-12
-
     def start(self, y, weights):
         return np.array([weighted_median(y[:, 0], weights)])
 
 
 @storable
-class Poisson(Loss):
+class Poisson(OneScore):
     """Poisson deviance of counts with mean exp(F): exp(F) - y F, up to a constant."""
 
+    _formulas = losses.POISSON
+    _least = 0.0
     _stored = {}
-
-    def value(self, y, score):
-        return np.exp(np.minimum(score[:, 0], STEEPEST)) - y[:, 0] * score[:, 0]
-
-    def gradient(self, y, score):
-        return np.exp(np.minimum(score, STEEPEST)) - y
-
-    def curvature(self, y, score):
-        return np.exp(np.clip(score, -STEEPEST, STEEPEST))
 
     def start(self, y, weights):
         if (y < 0).any():
@@ -155,25 +146,16 @@ class Poisson(Loss):
         return np.array([np.log(max(mean, SMALLEST_SHARE))])
 
     def answer(self, score):
-        return np.exp(np.minimum(score[:, 0], STEEPEST))
+        return losses.steep(score[:, 0])
 
 
 @storable
-class Deviance(Loss):
+class Deviance(OneScore):
     """Binomial deviance of two classes: log(1 + exp(-y F)); F is the log-odds."""
 
     classes = True
+    _formulas = losses.LOGISTIC
     _stored = {}
-
-    def value(self, y, score):
-        return np.logaddexp(0.0, -y[:, 0] * score[:, 0])
-
-    def gradient(self, y, score):
-        return -y * expit(-y * score)
-
-    def curvature(self, y, score):
-        p = expit(score)
-        return np.maximum(p * (1 - p), SMALLEST_SHARE)
 
     def start(self, y, weights):
         share = float(weights[y[:, 0] > 0].sum() / weights.sum())
@@ -186,27 +168,18 @@ class Deviance(Loss):
 
 
 @storable
-class Exponential(Loss):
+class Exponential(OneScore):
     """Exponential loss of two classes: exp(-y F); F is half the log-odds."""
 
     classes = True
+    _formulas = losses.EXPONENTIAL
     _stored = {}
-
-    def value(self, y, score):
-        return np.exp(np.minimum(-y[:, 0] * score[:, 0], STEEPEST))
-
-    def gradient(self, y, score):
-        return -y * np.exp(np.minimum(-y * score, STEEPEST))
-
-    def curvature(self, y, score):
-        return np.maximum(np.exp(np.minimum(-y * score, STEEPEST)), SMALLEST_SHARE)
 
     def start(self, y, weights):
         return 0.5 * Deviance().start(y, weights)
 
     def answer(self, score):
-        p = expit(2 * score[:, 0])
-        return np.column_stack([1 - p, p])
+        return Deviance().answer(2 * score)
 
 
 @storable

@@ -13,6 +13,7 @@ regression" · 003 4.4.2.3.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +44,6 @@ from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, Centered, centered_rows, decision
 from gnomon.linear.inference import NoSummary, column_names
-from gnomon.linear.losses import logistic
 from gnomon.linear.penalties import (
     Group,
     NetPenalty,
@@ -54,6 +54,7 @@ from gnomon.linear.penalties import (
 )
 from gnomon.linear.quantile import quantile_plane
 from gnomon.linear.robust import ROBUST_LOSSES
+from gnomon.optimize import losses
 
 LEAST_CURVATURE = 1e-10
 ANY_POWER = [Interval(Real, 0, None, closed="both")]
@@ -107,20 +108,14 @@ def huber_working(threshold, y, f) -> Working:
     return Working(2 * ROBUST_LOSSES["huber"].weight(y - f, threshold), y)
 
 
-def logistic_working(y, f) -> Working:
-    mean = logistic(f)
-    curvature = np.maximum(mean * logistic(-f), LEAST_CURVATURE)
-    return Working(curvature, f + (y - mean) / curvature)
+def newton_working(loss: losses.ScoreLoss, y, f) -> Working:
+    """The quadratic of Newton's step."""
+    curvature = np.maximum(loss.curvature(y, f), LEAST_CURVATURE)  # type: ignore[misc]
+    return Working(curvature, f - loss.gradient(y, f) / curvature)
 
 
 def poisson_value(y, f):
-    with np.errstate(over="ignore"):
-        return np.exp(f) - y * f - y + special.xlogy(y, y)
-
-
-def poisson_working(y, f) -> Working:
-    mean = np.maximum(np.exp(f), LEAST_CURVATURE)
-    return Working(mean, f + (y - mean) / mean)
+    return losses.POISSON.value(y, f) - y + special.xlogy(y, y)
 
 
 def quantile_value(quantile, y, f):
@@ -138,9 +133,9 @@ LOGISTIC = Loss(
     "logistic",
     0.0,
     1.0,
-    lambda y, f: np.logaddexp(0.0, f) - y * f,
-    logistic_working,
-    logistic,
+    losses.LOG_LOSS.value,
+    functools.partial(newton_working, losses.LOG_LOSS),
+    special.expit,
     lambda y: float(special.logit(y)),
     False,
 )
@@ -149,7 +144,7 @@ POISSON = Loss(
     0.0,
     np.inf,
     poisson_value,
-    poisson_working,
+    functools.partial(newton_working, losses.POISSON),
     exponential,
     lambda y: float(np.log(y)),
     False,

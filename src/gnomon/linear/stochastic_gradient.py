@@ -21,6 +21,7 @@ from sklearn.linear_model._stochastic_gradient import LEARNING_RATE_TYPES, PENAL
 from gnomon.contract.stochastic_gradient import Call, Rows, StochasticGradient
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
+from gnomon.optimize import losses
 
 TEXTS = "000a 2.1 · 003 4.4.2 · 004 8.1, 10.1.2"
 PASSIVE = {LEARNING_RATE_TYPES["pa1"], LEARNING_RATE_TYPES["pa2"]}
@@ -131,23 +132,9 @@ class SGDRegressor(ByStochasticGradient, linear_model.SGDRegressor):
     _stored = {"coef_": Array("f", ("n_columns",))}
 
 
-def hinge(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
-    return np.maximum(0, 1 - y * p)
-
-
 def modified_huber(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
     margin = y * p
     return np.where(margin >= -1, np.maximum(0, 1 - margin) ** 2, -4 * margin)
-
-
-def log_loss(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
-    """The target is 0 or 1 here, and -1 or 1 in the other losses of classes."""
-    return np.logaddexp(0, p) - y * p
-
-
-def huber(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
-    error = np.abs(y - p)
-    return np.where(error <= epsilon, error**2 / 2, epsilon * (error - epsilon / 2))
 
 
 def beyond(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
@@ -155,13 +142,13 @@ def beyond(y: np.ndarray, p: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 LOSSES: dict[str, Callable[[np.ndarray, np.ndarray, float], Any]] = {
-    "hinge": hinge,
-    "squared_hinge": lambda y, p, epsilon: hinge(y, p, epsilon) ** 2,
+    "hinge": lambda y, p, epsilon: losses.HINGE.value(y, p),
+    "squared_hinge": lambda y, p, epsilon: losses.SQUARED_HINGE.value(y, p),
     "perceptron": lambda y, p, epsilon: np.maximum(0, -y * p),
     "modified_huber": modified_huber,
-    "log_loss": log_loss,
-    "squared_error": lambda y, p, epsilon: (y - p) ** 2 / 2,
-    "huber": huber,
+    "log_loss": lambda y, p, epsilon: losses.LOG_LOSS.value(y, p),  # the target is 0 or 1 here
+    "squared_error": lambda y, p, epsilon: losses.SQUARED.value(y, p),
+    "huber": lambda y, p, epsilon: losses.huber(epsilon).value(y, p),
     "epsilon_insensitive": beyond,
     "squared_epsilon_insensitive": lambda y, p, epsilon: beyond(y, p, epsilon) ** 2,
 }

@@ -11,46 +11,21 @@ signs of 001's stochastic gradient are wrong in print; the derivative here is ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
-
-
-class Loss(NamedTuple):
-    """A loss of target and score, with its first and second derivative in the score."""
-
-    value: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    curvature: Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _logistic(margin: np.ndarray) -> np.ndarray:
-    return 0.5 * (1 + np.tanh(margin / 2))
-
+from gnomon.optimize.losses import HINGE, LOGISTIC, SQUARED_HINGE, ScoreLoss
 
 LOSSES = {
-    "squared": Loss(
+    "squared": ScoreLoss(
         lambda y, s: (s - y) ** 2, lambda y, s: 2 * (s - y), lambda y, s: np.full_like(s, 2.0)
     ),
-    "logistic": Loss(
-        lambda y, s: np.logaddexp(0.0, -y * s),
-        lambda y, s: -y * _logistic(-y * s),
-        lambda y, s: _logistic(s) * _logistic(-s),
-    ),
-    "hinge": Loss(
-        lambda y, s: np.maximum(0.0, 1 - y * s),
-        lambda y, s: np.where(y * s < 1, -y, 0.0),
-        lambda y, s: np.zeros_like(s),
-    ),
-    "squared_hinge": Loss(
-        lambda y, s: np.maximum(0.0, 1 - y * s) ** 2,
-        lambda y, s: -2 * y * np.maximum(0.0, 1 - y * s),
-        lambda y, s: np.where(y * s < 1, 2.0, 0.0),
-    ),
+    "logistic": LOGISTIC,
+    "hinge": HINGE,
+    "squared_hinge": SQUARED_HINGE,
 }
 MARGIN_LOSSES = ("logistic", "hinge", "squared_hinge")
 
@@ -122,7 +97,7 @@ class Risk:
         """
         rows = self.rows if batch is None else self.rows[batch]
         target = self.target if batch is None else self.target[batch]
-        slopes = self.loss.slope(target, rows @ w)
+        slopes = self.loss.gradient(target, rows @ w)
         return rows.T @ slopes / len(rows) + self.alpha * self.penalized * w
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
@@ -136,6 +111,7 @@ class Risk:
         -------
         hessian : ndarray of shape (d, d)
         """
+        assert self.loss.curvature is not None  # all of `LOSSES` have one
         curved = self.loss.curvature(self.target, self.rows @ w)
         return (self.rows.T * curved) @ self.rows / len(self.rows) + np.diag(
             self.alpha * self.penalized
