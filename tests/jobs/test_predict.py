@@ -179,6 +179,16 @@ def test_where_the_truth_is_there_its_score_is_given(number_run):
     assert "On these rows, whose target is known: accuracy" in repr(found)
 
 
+def test_a_score_on_the_rows_of_the_run_is_called_too_good(number_run):
+    same = gnomon.predict(number_run / "run", number_run / "t.csv")
+    assert any("learnt from most of them" in note for note in same.notes)
+    lines = (number_run / "t.csv").read_text().splitlines()
+    (number_run / "others.csv").write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    others = gnomon.predict(number_run / "run", number_run / "others.csv")
+    assert others.score[1].value == same.score[1].value
+    assert not any("learnt from most of them" in note for note in others.notes)
+
+
 def test_a_truth_that_cannot_be_scored_does_not_stop_the_answer(number_run):
     lines = "\n".join(f"{k},2024-01-0{k}" for k in range(1, 9))
     (number_run / "odd.csv").write_text(f"k,y\n{lines}\n")

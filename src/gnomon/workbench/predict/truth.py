@@ -10,12 +10,17 @@ import pyarrow.compute as pc
 
 from gnomon.engine.errors import GnomonError
 from gnomon.evaluate import Estimate
+from gnomon.evaluate.run_folder import fingerprint
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import said_by
 from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.base.runs import RunError, read_record
 
 FEWEST_SCORED = 5
+LEARNT_FROM = (
+    "These rows are those of the run: the model has learnt from most of them, and the score is too "
+    "good. The score on the run's test rows is the honest one."
+)
 
 
 def score_on(
@@ -40,8 +45,9 @@ def score_on(
     score : (str, Estimate) or None
         None where the target is not there.
     """
-    asked = question_of(folder)
-    if asked is None or asked["target"] not in rows.columns:
+    record = record_of_learning(folder)
+    asked = None if record is None else record["settings"]
+    if record is None or asked is None or asked["target"] not in rows.columns:
         return None
     known = np.flatnonzero(pc.is_valid(rows.column(asked["target"])).to_numpy())
     if len(known) < FEWEST_SCORED:
@@ -58,16 +64,25 @@ def score_on(
         return None
     if not isinstance(found, Estimate):
         found = Estimate(float(found), np.nan, np.nan, how="no interval is known")
+    if is_of(record["data"], rows):
+        notes.append(LEARNT_FROM)
     return asked["measure"], found
 
 
-def question_of(folder: Path) -> dict[str, Any] | None:
-    """The options of a run of `learn`; None for other runs."""
+def record_of_learning(folder: Path) -> dict[str, Any] | None:
+    """The record of a run of `learn`; None for other runs."""
     try:
         record = read_record(folder)
     except RunError:
         return None
-    return record["settings"] if record.get("job") == "learn" else None
+    return record if record.get("job") == "learn" else None
+
+
+def is_of(data: dict[str, Any], rows: Table) -> bool:
+    """Whether rows are those of a run, by what its record says of them."""
+    if data.get("rows") != len(rows) or data.get("columns") != list(rows.columns):
+        return False
+    return bool(data["fingerprint"] == fingerprint(rows))
 
 
 def threshold_of(folder: Path) -> dict[str, Any] | None:

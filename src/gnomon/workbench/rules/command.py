@@ -34,7 +34,9 @@ class RulesCommand(JobCommand):
         say(str(result))
         console.print()
         if result.rules:
-            title = f"rules by lift, the first {min(MOST_RULES, len(result.rules))}"
+            title = (
+                f"the first {min(MOST_RULES, len(result.rules))} rules, by the lower end of lift"
+            )
             print_table(HEADINGS, result.lines(MOST_RULES), title=title)
         if result.settings.has:
             self.show_suggestions(result)
