@@ -236,6 +236,16 @@ def test_what_was_decided_stands_in_the_notes():
     assert "'?' taken as missing" in notes
 
 
+def test_marks_of_missing_cells_in_many_columns_are_told_in_one_sentence():
+    names = ["a", "b", "c", "d", "e", "f"]
+    rows = ["1,x,?,2,?,4", "2,y,3,3,?,5", "?,?,4,4,6,6", "4,z,5,NA,7,7"]
+    told = [n for n in read("\n".join([",".join(names), *rows]).encode()).notes if "missing" in n]
+    assert told == [
+        "5 x '?' taken as missing in 4 columns, most in 'e' (2).",
+        "Column 'd': 1 x 'NA' taken as missing.",
+    ]
+
+
 def test_paths_may_be_strings_and_sources_may_be_open_files(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n1,x\n2,y\n")

@@ -8,7 +8,7 @@ all values fit it; nothing is coerced.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +64,7 @@ _COUNTER_NAME = re.compile(
     r"(?i:^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|obs|case|order|record|seq)$)"
     rf"|^{OF_ROW_NAMES}$"
 )
+MOST_TOLD = 4  # columns whose words for a missing value are told one by one
 _DATE_NAME = re.compile(r"date|datum|day|tag|when|time", re.I)
 
 
@@ -97,6 +98,7 @@ class Finding:
     column: Column
     values: pa.ChunkedArray
     notes: tuple[str, ...] = ()
+    blanks: dict[str, int] = field(default_factory=dict)  # words taken as missing, with counts
     decimal: str | None = None
     day_first: bool | None = None
     ambiguous: bool = False
@@ -149,8 +151,34 @@ def infer_arrow(
             [finding.values for finding in findings],
             names=[finding.column.name for finding in findings],
         ),
-        [*notes, *repairs, *(note for finding in findings for note in finding.notes)],
+        [
+            *notes,
+            *repairs,
+            *(note for finding in findings for note in finding.notes),
+            *_told_blanks(findings),
+        ],
     )
+
+
+def _told_blanks(findings: list[Finding]) -> Iterator[str]:
+    """What was taken as missing: a sentence for each column, or for each word of many columns."""
+    marked = [each for each in findings if each.blanks]
+    words = dict.fromkeys(word for each in marked for word in each.blanks)
+    for word in words if len(marked) > MOST_TOLD else ():
+        counts = {each.column.name: each.blanks[word] for each in marked if word in each.blanks}
+        if len(counts) > 1:
+            most = max(counts, key=lambda name: counts[name])
+            yield (
+                f"{sum(counts.values()):,} x {word!r} taken as missing in {len(counts):,} columns, "
+                f"most in {most!r} ({counts[most]:,})."
+            )
+            marked = [
+                replace(each, blanks={w: n for w, n in each.blanks.items() if w != word})
+                for each in marked
+            ]
+    for each in filter(lambda finding: finding.blanks, marked):
+        listed = ", ".join(f"{count:,} x {word!r}" for word, count in each.blanks.items())
+        yield f"Column {each.column.name!r}: {listed} taken as missing."
 
 
 def _infer(name: str, values: pa.ChunkedArray, parse: bool, hints: Hints) -> Finding:
@@ -486,9 +514,7 @@ def _with_missing(finding: Finding, seen: dict[str, int], hints: Hints) -> Findi
     words = {word: count for word, count in seen.items() if word}
     if not words:
         return replace(finding, column=column)
-    listed = ", ".join(f"{count:,} x {word!r}" for word, count in words.items())
-    note = f"Column {column.name!r}: {listed} taken as missing."
-    return replace(finding, column=column, notes=(*finding.notes, note))
+    return replace(finding, column=column, blanks=words)
 
 
 def _markers_to_keep(kind: Kind, seen: dict[str, int], hints: Hints) -> tuple[str, ...] | None:
