@@ -117,7 +117,7 @@ def _lines(traces: list[tuple[str, Any, Any]], title: str, **layout: Any) -> go.
 def _matrix(values: Any, x: Any, y: Any, title: str, **axes: str) -> go.Figure:
     """A matrix as colored cells with their values."""
     values = np.asarray(values, dtype=float)
-    shown = [["" if np.isnan(v) else f"{v:.2g}" for v in row] for row in values]
+    shown = [["" if np.isnan(v) else f"{round(v, 2):g}" for v in row] for row in values]
     figure = go.Figure(
         go.Heatmap(
             z=[[None if np.isnan(v) else float(v) for v in row] for row in values],

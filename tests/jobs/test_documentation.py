@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from examples import notebooks
+from gnomon import show
 from gnomon.engine.registry import methods
 from gnomon.show.theme import THEMES
 from gnomon.table import example
@@ -104,6 +105,11 @@ def test_every_method_has_a_formula():
     lines = tomllib.loads((ROOT / "docs" / "formulas.toml").read_text("utf-8"))
     named = [name for names in lines for name in names.split()]
     assert sorted(named) == sorted(method.name for method in methods())
+
+
+def test_every_picture_of_show_has_an_example_for_the_gallery():
+    without = [name for name in show.__all__ if ">>>" not in (getattr(show, name).__doc__ or "")]
+    assert without == []
 
 
 @pytest.fixture(scope="module")

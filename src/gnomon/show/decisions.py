@@ -432,6 +432,16 @@ def proposals(proposals: Proposals, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.decide import Goal, Turn, propose_settings
+    >>> from gnomon.linear import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
+    >>> turns = {"x0": Turn(), "x1": Turn()}
+    >>> figure = proposals(propose_settings({"y": model}, X, turns, {"y": Goal("near", 1.5)}, n=3))
     """
     names = list(proposals.outcomes[0])
     letters = [chr(ord("A") + i) for i in range(len(proposals.settings))]

@@ -149,6 +149,13 @@ def variance_shares(expansion, *, most: int = 25, theme: str = "light") -> go.Fi
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.trees import HistGradientBoostingRegressor, anova_expansion
+    >>> X = np.random.default_rng(0).normal(size=(150, 3))
+    >>> model = HistGradientBoostingRegressor(max_iter=30).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
+    >>> figure = variance_shares(anova_expansion(model, X, max_rows=40))
     """
     order = sorted(expansion.shares, key=lambda key: -expansion.shares[key].value)[:most]
     labels = {key: key if isinstance(key, str) else " × ".join(key) for key in order}

@@ -31,6 +31,14 @@ def label_curves(curve: LabelCurve, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import Estimate
+    >>> from gnomon.semi import LabelCurve
+    >>> chosen = [Estimate(a, a - 0.04, a + 0.04) for a in (0.6, 0.8, 0.9)]
+    >>> drawn = [Estimate(a, a - 0.05, a + 0.05) for a in (0.6, 0.7, 0.8)]
+    >>> figure = label_curves(LabelCurve("uncertainty", [5, 10, 20], chosen, drawn))
     """
     figure = go.Figure()
     for k, (name, values) in enumerate(((curve.strategy, curve.chosen), ("random", curve.random))):
@@ -64,6 +72,14 @@ def propagation_replay(model: Any, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.semi import LabelPropagation
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.where(np.arange(40) < 6, np.arange(40) % 3, np.nan)
+    >>> model = LabelPropagation(gamma=5, keep_history="full").fit(X, y)
+    >>> figure = propagation_replay(model)
     """
     states = model.history_.states
     if not states or "distributions" not in states[0]:

@@ -33,6 +33,14 @@ def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figu
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import influence
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.append(rng.normal(size=30), 6.0)
+    >>> y = np.append(3 * x[:30] + rng.normal(size=30), -5.0)
+    >>> figure = influence_plot(influence(x[:, None], y))
     """
     colors = look(theme)
     leverage, residual = influence.leverage, influence.standardized
@@ -100,6 +108,14 @@ def coefficient_path(path, *, most: int = 8, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import Lasso
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 0] - X[:, 1] + rng.normal(size=60)
+    >>> figure = coefficient_path(Lasso().path(X, y, n_alphas=20), most=3)
     """
     colors = look(theme)
     used = np.flatnonzero(path.coefficients.any(axis=0))
@@ -162,6 +178,14 @@ def validation_curve(path, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import Lasso
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 0] - X[:, 1] + rng.normal(size=60)
+    >>> figure = validation_curve(Lasso(random_state=0).path(X, y, n_alphas=20, cv=5))
     """
     if path.errors is None:
         raise ValueError("the path was not cross-validated; make it with cv=10")
@@ -279,6 +303,13 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import box_cox
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(1, 3, size=(50, 1))
+    >>> figure = box_cox_profile(box_cox(x, np.exp(x[:, 0] + 0.2 * rng.normal(size=50))))
     """
     colors = look(theme)
     height = profile.log_likelihood - profile.log_likelihood.max()

@@ -159,6 +159,14 @@ def degree_curve(path, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import PolynomialRegression
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-2, 2, 80)
+    >>> model = PolynomialRegression().fit(x[:, None], np.sin(2 * x) + 0.2 * rng.normal(size=80))
+    >>> figure = degree_curve(model.validation_)
     """
     colors = look(theme)
     figure = go.Figure()
@@ -209,6 +217,13 @@ def hinge_parts(estimator, X, *, most: int = 6, theme: str = "light") -> go.Figu
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import MARS
+    >>> rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    >>> model = MARS().fit(rows, np.abs(rows[:, 0]) + np.maximum(rows[:, 1], 0.3))
+    >>> figure = hinge_parts(model, rows)
     """
     rows = np.asarray(X, dtype=float)
     single = (estimator.columns_ >= 0).sum(axis=1) == 1
@@ -282,6 +297,15 @@ def both_coordinates(both, *, unit: str = "", theme: str = "light") -> go.Figure
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import TransformedRegression
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(1, 5, (50, 1))
+    >>> y = x[:, 0] ** 3 * np.exp(0.2 * rng.normal(size=50))
+    >>> model = TransformedRegression(inputs="log", target="log").fit(x, y)
+    >>> figure = both_coordinates(model.residuals(x, y), unit="g")
     """
     colors = look(theme)
     systems = {
@@ -335,6 +359,11 @@ def tangent(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.linear import LocalLinearization
+    >>> figure = tangent(LocalLinearization(lambda X: X[:, 0] ** 2 + X[:, 1], [2.0, 1.0]))
     """
     at = line.point[column]
     grid = np.linspace(at - reach * line.scale[column], at + reach * line.scale[column], POINTS)

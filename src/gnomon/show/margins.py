@@ -827,6 +827,15 @@ def seasons(estimators: Mapping[str, Any], *, theme: str = "light") -> go.Figure
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.margin import StochasticSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
+    >>> X[y == 1] += 1.5
+    >>> models = {f"{p:g}": StochasticSVM(p, random_state=0).fit(X, y) for p in (0.001, 1.0)}
+    >>> figure = seasons(models)
     """
     figure = make_subplots(
         2,

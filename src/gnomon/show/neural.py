@@ -39,6 +39,10 @@ def activation_curves(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = activation_curves(["tanh", "relu", "logistic"])
     """
     z = np.linspace(-4, 4, 401)
     figure = make_subplots(1, 2, subplot_titles=("value", "slope"))
@@ -74,6 +78,10 @@ def sigmoid_sum(x: Any, y: Any, *, sharpness: float = 20.0, theme: str = "light"
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = sigmoid_sum(np.arange(6.0), [0.1, 1.2, 0.4, -0.6, 0.3, 0.9])
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     order = np.argsort(x)
@@ -128,6 +136,10 @@ def neuron(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = neuron([0.5, -1.2], 0.3)
     """
     weights = np.asarray(weights, dtype=float).ravel()
     activation_of(activation)
@@ -177,6 +189,12 @@ def network_units(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Dense, Network
+    >>> net = Network([Dense(4, "tanh"), Dense(2)], 3)
+    >>> figure = network_units(net, net.initial(0))
     """
     dense = [node for node in network.nodes if isinstance(node.layer, Dense)]
     if not dense or len(network.input_shape) != 1:
@@ -231,6 +249,12 @@ def network_blocks(network: Network, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Conv2D, Dense, Flatten, MaxPool2D, Network
+    >>> net = Network([Conv2D(6, 3, "relu"), MaxPool2D(2), Flatten(), Dense(2)], (8, 8, 1))
+    >>> figure = network_blocks(net)
     """
     summary = network.summary()
     shapes = [network.input_shape, *summary.output_shapes]
@@ -278,6 +302,12 @@ def architectures(networks: Mapping[str, Network], *, theme: str = "light") -> g
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Dense, Network
+    >>> wide, deep = Network([Dense(30), Dense(2)], 3), Network([Dense(9), Dense(9), Dense(2)], 3)
+    >>> figure = architectures({"wide": wide, "deep": deep})
     """
     if not networks:
         raise DataError("give one network or more")
@@ -326,6 +356,12 @@ def computation_graph(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Add, Dense, Network
+    >>> net = Network({"a": Dense(1), "b": (Dense(1), ["a"]), "out": (Add(), ["a", "b"])}, 1)
+    >>> figure = computation_graph(net, net.initial(0), [1.0])
     """
     rows = np.asarray(x, dtype=float)[None]
     output, tape = network.forward(parameters, rows)
@@ -408,6 +444,11 @@ def convolution_steps(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> image = np.arange(1, 26).reshape(5, 5)
+    >>> figure = convolution_steps(image, [[1, 0, -1]] * 3, stride=2, padding=1)
     """
     from gnomon.neural.convolution import convolve2d
 
@@ -505,6 +546,19 @@ def adversarial_triple(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Conv2D, Dense, Flatten, MaxPool2D, Network, train
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = 0.05 * rng.random((60, 8, 8, 1)), np.arange(60) % 2
+    >>> X[y == 1, 3], X[y == 0, :, 4] = 1.0, 1.0
+    >>> layers = [Conv2D(6, 3, "relu", name="first"), MaxPool2D(2), Flatten(), Dense(2)]
+    >>> net = Network(layers, (8, 8, 1))
+    >>> found = train(net, X[:40], y[:40], validation=(X[40:], y[40:]), max_iter=6)
+    >>> from gnomon.neural import adversarial_example
+    >>> example = adversarial_example(net, found.parameters, X[0], 1, bounds=(0, 1))
+    >>> figure = adversarial_triple(example, net, found.parameters, classes=["column", "row"])
     """
     pair = np.stack([example.original, example.changed])
     proba = softmax(network.predict(parameters, pair))
@@ -556,6 +610,18 @@ def strongest_responses(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Conv2D, Dense, Flatten, MaxPool2D, Network, train
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = 0.05 * rng.random((60, 8, 8, 1)), np.arange(60) % 2
+    >>> X[y == 1, 3], X[y == 0, :, 4] = 1.0, 1.0
+    >>> layers = [Conv2D(6, 3, "relu", name="first"), MaxPool2D(2), Flatten(), Dense(2)]
+    >>> net = Network(layers, (8, 8, 1))
+    >>> found = train(net, X[:40], y[:40], validation=(X[40:], y[40:]), max_iter=6)
+    >>> weights = found.parameters
+    >>> figure = strongest_responses(net, weights, "first", X, units=(0, 3), n_images=4)
     """
     head = head_of(network, layer)
     rows = head.rows(X, parameters.flat.dtype)
@@ -590,6 +656,12 @@ def image_batches(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> true = np.tile(np.eye(6), (3, 1, 1))
+    >>> figure = image_batches({"true": true, "noisy": true + 0.2 * rng.normal(size=true.shape)})
     """
     if not batches:
         raise DataError("give one batch of images or more")
@@ -616,6 +688,11 @@ def intensity_profile(images: Mapping[str, Any], row: int, *, theme: str = "ligh
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> edge = np.repeat([[0.0, 1.0]], 4, axis=0).repeat(4, axis=1)
+    >>> figure = intensity_profile({"true": edge, "blurred": edge * 0.8 + 0.1}, 2)
     """
     shown = {name: _gray(image) for name, image in images.items()}
     true = next(iter(shown.values()))
@@ -653,6 +730,11 @@ def kernel_responses(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> edge = np.repeat([[0.0, 1.0]], 4, axis=0).repeat(4, axis=1)
+    >>> figure = kernel_responses(edge, [[[-1, 1]]])
     """
     from gnomon.neural.convolution import convolve2d
 
@@ -697,6 +779,17 @@ def training_curves(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.neural import Conv2D, Dense, Flatten, MaxPool2D, Network, train
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = 0.05 * rng.random((60, 8, 8, 1)), np.arange(60) % 2
+    >>> X[y == 1, 3], X[y == 0, :, 4] = 1.0, 1.0
+    >>> layers = [Conv2D(6, 3, "relu", name="first"), MaxPool2D(2), Flatten(), Dense(2)]
+    >>> net = Network(layers, (8, 8, 1))
+    >>> found = train(net, X[:40], y[:40], validation=(X[40:], y[40:]), max_iter=6)
+    >>> figure = training_curves(found)
     """
     runs = list(training) if isinstance(training, list | tuple) else [training]
     last = runs[-1]

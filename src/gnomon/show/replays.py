@@ -32,6 +32,14 @@ def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") ->
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.cluster import KMeans
+    >>> from gnomon.workbench.workflows import replay as steps_of
+    >>> rows = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = KMeans(4, n_init=1, keep_history="full", random_state=0).fit(rows)
+    >>> figure = replay(steps_of(model))
     """
     name = parameter or moving(steps.states)
     paths = np.stack([np.ravel(np.asarray(state[name], dtype=float)) for state in steps.states])

@@ -686,6 +686,11 @@ def complexity(choice: StructuralChoice, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import structural_risk_minimization
+    >>> figure = complexity(structural_risk_minimization([0.3, 0.12, 0.1], [1, 3, 50], n=500))
     """
     figure = go.Figure()
     lines = {
@@ -729,6 +734,11 @@ def shattering(found: Dichotomies, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import dichotomies
+    >>> figure = shattering(dichotomies([[0, 0], [1, 0], [0, 1], [1, 1.0]]))
     """
     points = np.asarray(found.points, dtype=float)
     points = np.column_stack([points, np.zeros(len(points))]) if points.shape[1] == 1 else points

@@ -374,6 +374,14 @@ def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
     figure : plotly Figure
         Lines are as dark as the probability of a pair of states, discs as large as that of a
         state; the Viterbi path stands out.
+
+    Examples
+    --------
+    >>> from gnomon.sequence import CategoricalEmission, HiddenMarkovModel
+    >>> law = CategoricalEmission([[0.5, 0.5], [0.1, 0.9]], ["a", "b"])
+    >>> moves, states = [[0.9, 0.1], [0.2, 0.8]], ["calm", "wild"]
+    >>> model = HiddenMarkovModel.known([0.5, 0.5], moves, law, states)
+    >>> figure = state_trellis(model, "abba")
     """
     import plotly.graph_objects as go
 

@@ -104,6 +104,13 @@ def topic_map(model: Any, weights: Any, *, n_words: int = 3, theme: str = "light
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.text import GibbsLDA
+    >>> texts = ["cat dog cat", "bond stock bond", "rain snow rain", "cat dog", "snow rain"]
+    >>> model = GibbsLDA(3, max_iter=20, random_state=0).fit(texts)
+    >>> figure = topic_map(model, [0.4, 0.3, 0.3])
     """
     shares = model.topic_word_
     size = np.asarray(weights, dtype=np.float64)
@@ -186,6 +193,11 @@ def topics_over_time(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> shares = [[0.2, 0.8], [0.5, 0.5], [0.7, 0.3]]
+    >>> figure = topics_over_time(shares, ["2019", "2020", "2021"], ["pets", "money"])
     """
     values = np.asarray(shares, dtype=np.float64)
     figure = go.Figure()

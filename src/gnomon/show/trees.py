@@ -657,6 +657,13 @@ def rules(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.trees import RuleList
+    >>> first = "if age < 30 and income > 40 then buys"
+    >>> parsed = RuleList.parse(first + "\\nif 25 <= age < 60 and income < 60 then waits")
+    >>> figure = rules(parsed, "age", "income")
     """
     colors = look(theme)
     sides = {name: (limits or {}).get(name) or _limits(rule_list, name) for name in (x, y)}

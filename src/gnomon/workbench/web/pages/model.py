@@ -65,7 +65,7 @@ def card_of(record: dict[str, Any], model: Any, sample: Table) -> list[tuple[str
             how += f" (95% interval {score['low']:.4g} to {score['high']:.4g})"
         card.append(("on test rows, used once", how))
     worries = [text for kind, text in verdict_of(record) if kind in ("warning", "bad")]
-    card.append(("be careful", " ".join(worries) or "no check found anything"))
+    card.append(("be careful", "\n".join(worries) or "no check found anything"))
     card.append(("made", f"{record.get('begun', '')}, seed {settings.get('random_state', '')}"))
     versions = record.get("versions", {})
     card.append(("with", ", ".join(f"{name} {which}" for name, which in versions.items())))

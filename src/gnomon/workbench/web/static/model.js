@@ -21,6 +21,13 @@
   }
   const short = (value) => (typeof value === "number" ? Number(value.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 6 }) : String(value));
 
+  // the curves stand side by side where there is room, else below each other
+  function laidOut(layout) {
+    const n = layout.grid.rows * layout.grid.columns;
+    if (byId("sweeps").clientWidth > 600) return layout;
+    return { ...layout, height: layout.height * n / layout.grid.rows / 2, grid: { ...layout.grid, rows: n / 3 * 2, columns: 2 } };
+  }
+
   async function answer(more) {
     const mine = ++asking;
     try {
@@ -42,7 +49,7 @@
         return line;
       }));
       byId("notes").textContent = found.notes.join(" ");
-      await (await gnomonPlotly()).react("sweeps", found.figure.data, found.figure.layout, options);
+      await (await gnomonPlotly()).react("sweeps", found.figure.data, laidOut(found.figure.layout), options);
       byId("sweeps").dataset.drawn = String(asking);
     } catch (error) {
       byId("said").textContent = error.message;
