@@ -23,9 +23,9 @@
 
   // the curves stand side by side where there is room, else below each other
   function laidOut(layout) {
-    const n = layout.grid.rows * layout.grid.columns;
     if (byId("sweeps").clientWidth > 600) return layout;
-    return { ...layout, height: layout.height * n / layout.grid.rows / 2, grid: { ...layout.grid, rows: n / 3 * 2, columns: 2 } };
+    const rows = Math.ceil(Object.keys(layout).filter((key) => key.startsWith("xaxis")).length / 2);
+    return { ...layout, height: 210 * rows + 30, grid: { ...layout.grid, rows, columns: 2 } };
   }
 
   async function answer(more) {
