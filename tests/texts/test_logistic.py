@@ -8,7 +8,8 @@ import pytest
 from gnomon.engine.errors import GnomonWarning
 from gnomon.linear import LogisticRegression
 from gnomon.linear.design import Design
-from gnomon.linear.losses import curvature, logistic_loss, softmax, softmax_loss
+from gnomon.linear.losses import curvature, logistic_loss, softmax_loss
+from gnomon.optimize.losses import softmax
 
 
 @pytest.mark.covers("logistic-regression")

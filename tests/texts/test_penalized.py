@@ -14,7 +14,7 @@ from gnomon.linear import (
     TikhonovRegression,
     chi_square_fit,
 )
-from gnomon.linear.losses import logistic
+from gnomon.optimize.losses import logistic
 
 
 def powers(x, degree=15):

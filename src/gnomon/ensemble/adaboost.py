@@ -31,6 +31,7 @@ from gnomon.ensemble.lots import Part, resampled
 from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
 from gnomon.ensemble.reweighting import boosted, rounded
 from gnomon.ensemble.stumps import StumpFinder
+from gnomon.optimize.losses import softmax
 from gnomon.trees import DecisionTreeClassifier
 from gnomon.trees.tree import one_split
 
@@ -597,12 +598,6 @@ class AdaBoostClassifier(Ensemble, Classifier):
             kept = 80 * n_rows * self.n_estimators if self.keep_history == "full" else 0
             return 2 * n_rows * n_columns + 200 * n_rows + 256 * 8 * 40 * n_columns + kept
         return super()._working_memory(n_rows, n_columns) + 100 * n_rows
-
-
-def softmax(votes: np.ndarray) -> np.ndarray:
-    """Shares in proportion to exp(votes), by row."""
-    liking = np.exp(votes - votes.max(axis=1, keepdims=True))
-    return liking / liking.sum(axis=1, keepdims=True)
 
 
 def balance(votes: np.ndarray, total: float) -> np.ndarray:

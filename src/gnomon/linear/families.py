@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from gnomon.linear.losses import logistic
+from gnomon.optimize.losses import logistic
 
 
 @dataclass(frozen=True)

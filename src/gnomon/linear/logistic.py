@@ -62,7 +62,7 @@ from gnomon.linear.inference import (
     column_names,
     likelihood_summary,
 )
-from gnomon.linear.losses import curvature, logistic, logistic_loss, softmax, softmax_loss
+from gnomon.linear.losses import curvature, logistic_loss, softmax_loss
 from gnomon.linear.newton import accepted, halved, start_at
 from gnomon.linear.solve import (
     EPS,
@@ -70,6 +70,7 @@ from gnomon.linear.solve import (
     symmetric_inverse,
     symmetric_solve,
 )
+from gnomon.optimize.losses import logistic, softmax
 from gnomon.table.encode import Columns
 
 MOST_NEWTON = 1500  # coefficients whose second derivatives are still factored at each step

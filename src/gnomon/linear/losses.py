@@ -129,16 +129,3 @@ def curvature(design: Design, probabilities: np.ndarray, weights: np.ndarray) ->
             blocks[one, :, one] += block
             blocks[other, :, other] += block
     return blocks.reshape(k * q, k * q)
-
-
-def softmax(predictor: np.ndarray) -> np.ndarray:
-    """Probabilities of shape (n, K) from linear predictors of the same shape."""
-    shifted = predictor - predictor.max(axis=1, keepdims=True)
-    np.exp(shifted, out=shifted)
-    return shifted / shifted.sum(axis=1, keepdims=True)
-
-
-def logistic(predictor: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-f)), exact in both tails."""
-    small = np.exp(-np.abs(predictor))
-    return np.where(predictor >= 0, 1.0, small) / (1.0 + small)

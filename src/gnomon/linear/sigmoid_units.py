@@ -32,8 +32,8 @@ from gnomon.engine.stored import Array
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, centered_rows, decision
 from gnomon.linear.inference import column_names
-from gnomon.linear.losses import logistic
 from gnomon.linear.solve import symmetric_solve
+from gnomon.optimize.losses import logistic
 
 GREATEST_DAMPING = 1e12
 

@@ -31,8 +31,8 @@ from gnomon.linear.elastic_net import PenaltyPath, falling, over_folds
 from gnomon.linear.glm_path import LEAST_RATIO, MEASURES, with_settings
 from gnomon.linear.inference import column_names
 from gnomon.linear.logistic import LossSums, constant_columns, loss_sums
-from gnomon.linear.losses import logistic, softmax
 from gnomon.linear.newton import accepted, at_penalty, halved, start_at
+from gnomon.optimize.losses import logistic, softmax
 
 SUFFICIENT_FALL = 1e-4
 SMALLEST_STEP = 1e-10

@@ -246,12 +246,6 @@ class LinearSVC(SearchedPlanes, LinearMachine):
         matrices = 24 * n_columns if coordinate else 6 * n_columns**2
         return 8 * (n_rows * (3 * n_columns + 60) + matrices)
 
-    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
-        if n_rows * n_columns <= DENSE_CELLS:
-            return None
-        # liblinear's own copy has 16 bytes for each entry; equal rows are found in another
-        return 56 * n_entries + 8 * (60 * n_rows + 24 * n_columns)
-
 
 @method(
     task="classify",

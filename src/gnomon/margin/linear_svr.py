@@ -248,9 +248,3 @@ class LinearSVR(SearchedPlanes, Regressor):
         coordinate = self._search(2 * n_rows, n_columns) is CoordinateDescent
         matrices = 24 * n_columns if coordinate else 6 * min(n_rows, n_columns) ** 2
         return 8 * (n_rows * (7 * n_columns + 100) + matrices)
-
-    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
-        if n_rows * n_columns <= DENSE_CELLS:
-            return None
-        # liblinear's own copy has 16 bytes for each entry; equal rows are found in another
-        return 56 * n_entries + 8 * (60 * n_rows + 24 * n_columns)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.margin.distinct import DENSE_CELLS
 from gnomon.margin.linear_solvers import (
     CoordinateDescent,
     InteriorPoint,
@@ -64,3 +65,9 @@ class SearchedPlanes:
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        if n_rows * n_columns <= DENSE_CELLS:
+            return None
+        # liblinear's own copy has 16 bytes for each entry; equal rows are found in another
+        return 56 * n_entries + 8 * (60 * n_rows + 24 * n_columns)

@@ -100,3 +100,16 @@ SQUARED_HINGE = ScoreLoss(
     lambda y, score: -2 * y * np.maximum(0.0, 1 - y * score),
     lambda y, score: np.where(y * score < 1, 2.0, 0.0),
 )
+
+
+def logistic(score: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-F)), exact in both tails."""
+    small = np.exp(-np.abs(score))
+    return np.where(score >= 0, 1.0, small) / (1.0 + small)
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Probabilities of shape (n, K) in proportion to exp(F), of scores of the same shape."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    np.exp(shifted, out=shifted)
+    return shifted / shifted.sum(axis=1, keepdims=True)

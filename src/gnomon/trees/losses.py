@@ -31,6 +31,7 @@ import math
 import numpy as np
 
 from gnomon.engine.kernel import kernel
+from gnomon.optimize.losses import logistic, softmax
 
 # Residuals of a good fit are rounding where they are smaller than this share of the target.
 RESOLUTION = 2.0**-46
@@ -246,11 +247,7 @@ class BinomialDeviance(Loss):
         return losses
 
     def response(self, scores):
-        score = scores[:, 0]
-        decay = np.exp(-np.abs(score))
-        share = np.where(score >= 0, 1.0, decay) / (1.0 + decay)
-        other = np.where(score >= 0, decay, 1.0) / (1.0 + decay)
-        return np.column_stack([other, share])
+        return np.column_stack([logistic(-scores[:, 0]), logistic(scores[:, 0])])
 
 
 @kernel("f8[:]", "f8[:]", "out f8[:]", "out f8[:]", "out f8[:]")
@@ -330,8 +327,7 @@ class MultinomialDeviance(Loss):
         return np.log(total) + top - scores[y, places]
 
     def response(self, scores):
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
+        return softmax(scores)
 
 
 def exact_mean(values: np.ndarray, weights: np.ndarray) -> float:

@@ -133,8 +133,8 @@ def steps_between(low: float, high: float, kind: Kind | str, most: int) -> tuple
     """
     if Kind(kind) is Kind.INTEGER and high - low < 2**53:
         values = int(high - low) + 1
-        width = -(-values // most)
-        return low - 0.5, float(width), -(-values // width)
+        whole = -(-values // most)
+        return low - 0.5, float(whole), -(-values // whole)
     width = (high - low) / most
     if width > 0 and math.isfinite(width):
         return low, width, most
