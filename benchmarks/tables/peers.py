@@ -43,13 +43,19 @@ def text_columns(X: pd.DataFrame) -> list[str]:
     return found
 
 
+def other_columns(X: pd.DataFrame) -> list[str]:
+    """All columns but those of free text."""
+    texts = set(text_columns(X))
+    return [name for name in X.columns if name not in texts]
+
+
 def lightgbm(
     train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame, classify: bool, seconds: float
 ):
     """LightGBM with its defaults on numbers and categories."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 
-    names = [name for name in train.columns if name not in text_columns(train)]
+    names = other_columns(train)
     if not names:
         return None
     train, test = as_categories(train[names], test[names])
@@ -91,7 +97,7 @@ def kernel_machine(
     train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame, classify: bool, seconds: float
 ):
     """SVC or SVR with their defaults on standardized columns and one-hot categories."""
-    names = [name for name in train.columns if name not in text_columns(train)]
+    names = other_columns(train)
     if not names or len(train) > MOST_ROWS_OF_KERNELS:
         return None
     numeric = [name for name in names if is_numeric_dtype(train[name])]
