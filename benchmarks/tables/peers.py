@@ -65,7 +65,6 @@ def lightgbm(
 
 def as_categories(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Columns that are no numbers as categories, in names that LightGBM takes."""
-    one, two = pd.DataFrame(index=train.index), pd.DataFrame(index=test.index)
     columns_one, columns_two = {}, {}
     for place, name in enumerate(train.columns):
         if is_numeric_dtype(train[name]):
@@ -78,7 +77,8 @@ def as_categories(train: pd.DataFrame, test: pd.DataFrame) -> tuple[pd.DataFrame
         columns_two[f"c{place}"] = (
             test[name].astype(object).map(str, na_action="ignore").astype(kind)
         )
-    return one.assign(**columns_one), two.assign(**columns_two)
+    one, two = pd.DataFrame(columns_one, train.index), pd.DataFrame(columns_two, test.index)
+    return one, two
 
 
 def linear_text(
