@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import signal
 import sqlite3
 
 import duckdb
@@ -14,6 +15,7 @@ from gnomon.engine.errors import MemoryLimitError
 from gnomon.table import Table, read, scan
 from gnomon.table.errors import ReadError
 from gnomon.table.sql import without_password, without_secret
+from tests.contract.test_memory import peak_of
 
 LITTLE = 20_000_000
 
@@ -83,6 +85,46 @@ def test_an_endless_view_ends_at_the_memory_limit(sqlite_file):
         read(path)
 
 
+def test_long_cells_of_a_view_end_at_the_memory_limit(sqlite_file):
+    path = sqlite_file(
+        "create view v as with recursive r(n) as (select 1 union all select n + 1 from r) "
+        "select hex(zeroblob(400000)) as a from r"
+    )
+
+    def try_it():
+        with pytest.raises(MemoryLimitError):
+            read(path)
+
+    with gnomon.config(memory_limit=LITTLE):
+        assert peak_of(try_it) < 2.5 * LITTLE
+        with pytest.raises(ReadError, match="too big"):
+            read(path, sql="select zeroblob(200000000) as a")
+
+
+def test_an_endless_query_of_sqlite_can_be_stopped(sqlite_file):
+    path = sqlite_file("create table t(a)")
+    endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises((ReadError, KeyboardInterrupt)):
+            read(path, sql=endless)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_texts_that_arrow_cannot_hold_are_a_clear_error(tmp_path):
+    with duckdb.connect(tmp_path / "long.duckdb") as connection:
+        connection.execute("create view v as select repeat('x', 30000) as a from range(100000)")
+    with gnomon.config(memory_limit=LITTLE * 10), pytest.raises((MemoryLimitError, ReadError)):
+        read(tmp_path / "long.duckdb")
+
+
 def test_compressed_text_is_held_to_the_memory_limit(tmp_path):
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000, 1))
@@ -117,7 +159,12 @@ def test_a_cell_with_a_carriage_return_stays_one_cell_and_hides_no_formula(tmp_p
         "postgresql://ann:secret@host/db",
         "postgresql://ann:s@secret/x@host:5432/db",
         "postgresql://ann:what?secret@host/db",
+        "postgresql://ann:12?secret@host/db",
+        "postgresql://ann:s@secret?x@host/db",
+        "postgresql://ann@corp:secret@host/db",
+        "postgresql://ann:1/secret@host/db",
         "postgresql://host/db?user=ann&password=secret",
+        "postgresql://host:5432/db?password=s&secret@home",
         "postgresql://host:5432/db?PASSWORD=secret@home&sslmode=require",
     ],
 )
@@ -128,6 +175,26 @@ def test_no_password_is_shown_or_recorded(url):
     assert "***" not in recorded
     assert "host" in recorded
     assert recorded.split("?")[0].endswith("/db")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://ann:secret/x@host/db", "postgresql://ann:x%zzsecret@host/db"]
+)
+def test_a_refusal_of_a_url_quotes_no_part_of_its_password(url):
+    pytest.importorskip("psycopg", reason="the driver of PostgreSQL is an extra")
+    with pytest.raises(ReadError, match="not understood") as caught:
+        read(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_an_address_without_a_password_is_shown_whole():
+    for url in (
+        "postgresql://host:5432/db?user=a@b",
+        "postgresql://ann@host/db",
+        "postgresql://[::1]:5432/db?user=a@b",
+        "postgresql:///db?host=/tmp&user=a@b",
+    ):
+        assert without_password(url) == without_secret(url) == url
 
 
 def test_a_run_on_a_database_records_no_password(tmp_path, monkeypatch):

@@ -32,7 +32,16 @@ SQLITE_READS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
 ROWS_AT_A_TIME = 10_000
+DUCKDB_ROWS = 2**14  # of a batch, so that the memory limit is compared before long texts add up
+BATCH_BYTES = 2**24  # a batch ends early where its cells are long
+# one cell of SQLite may have this share of the memory limit: a view can make one of any length
+CELL_SHARE, LONG_CELL = 16, 10**6
+STEPS_TO_SIGNALS = 10_000_000  # of SQLite's machine, after which Python sees Ctrl-C: 0.1 s
 SMALLER = "Ask for fewer rows or columns with sql=..., or stream it with gnomon.table.scan."
+# what follows a host, where no name and password stand before it
+PORT = re.compile(r"[^:/?\[]*(:\d+)?([/?]|$)|\[")
+# an option of a URL that holds a password, to the next option
+PASSWORD = re.compile(r"([?&][^=&?]*pass[^=&]*)=.*?(?=&[^&=]+=|$)", re.IGNORECASE)
 BYTES_PER_VALUE = 60  # a Python number or short text and its place in a row
 
 
@@ -117,10 +126,10 @@ def duckdb_batches(
         relation = connection.sql(query)
         if relation is None:
             raise ReadError("the statement gives no table", file=file, remedy="Write a SELECT.")
-        reader = pa.RecordBatchReader.from_stream(relation)
+        reader = relation.to_arrow_reader(DUCKDB_ROWS)
         yield pa.RecordBatch.from_pylist([], schema=reader.schema)
         yield from reader
-    except (duckdb.Error, pa.ArrowException) as error:
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise ReadError(f"the query failed: {error}", file=file) from error
 
 
@@ -149,6 +158,12 @@ def open_sqlite(source: ByteSource) -> sqlite3.Connection:
     uri = source.path.resolve().as_uri() + "?mode=ro"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     connection.execute("pragma trusted_schema = off")
+    longest = max(memory.limit() // CELL_SHARE, LONG_CELL)
+    connection.setlimit(
+        sqlite3.SQLITE_LIMIT_LENGTH,
+        min(longest, connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)),
+    )
+    connection.set_progress_handler(lambda: 0, STEPS_TO_SIGNALS)
     connection.set_authorizer(_only_reading)
     return connection
 
@@ -160,6 +175,12 @@ def _only_reading(action: int, first: str | None, second: str | None, *_: Any) -
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
+def _size(row: tuple[Any, ...]) -> int:
+    """Bytes of a row's cells."""
+    texts = sum(len(value) for value in row if isinstance(value, (str, bytes)))
+    return texts + BYTES_PER_VALUE * len(row)
+
+
 def _held(batches: Any, file: str) -> list[tuple[Any, ...]]:
     """All rows; refused while they come where memory cannot hold them, as a view may be endless."""
     rows: list[tuple[Any, ...]] = []
@@ -167,10 +188,7 @@ def _held(batches: Any, file: str) -> list[tuple[Any, ...]]:
     with closing(batches):
         for batch in batches:
             rows += batch
-            texts = sum(
-                len(value) for row in batch for value in row if isinstance(value, (str, bytes))
-            )
-            size += texts + BYTES_PER_VALUE * sum(map(len, batch))
+            size += sum(map(_size, batch))
             memory.require(size, f"The rows of {file}", SMALLER)
     return rows
 
@@ -215,6 +233,7 @@ def postgres_batches(
             remedy="Install it: pip install 'gnomon[postgres]'.",
         ) from None
     only(options, {"table", "sql"}, None)
+    require_understood(url, shown)
     try:
         connection = psycopg.connect(url)
         found = connection.execute(
@@ -225,11 +244,29 @@ def postgres_batches(
         if options.get("sql") is None and (key := _whole_key(connection, query)) is not None:
             query = f"{query} order by {quoted(key)}"  # the same order in every pass
         cursor = connection.cursor(name="gnomon")
+        cursor.itersize = ROWS_AT_A_TIME
         cursor.execute(query)
     except psycopg.Error as error:
         raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
     names = [entry.name for entry in cursor.description or ()]
     return names, _fetched(cursor, shown, psycopg.Error, connection), notes
+
+
+def require_understood(url: str, shown: str) -> None:
+    """Refuse a URL that the driver cannot take apart: its messages quote parts of the password."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        ports = str(conninfo_to_dict(url).get("port", "1"))
+    except psycopg.Error:
+        ports = ""
+    if not re.fullmatch(r"[\d,]+", ports):
+        raise ReadError(
+            "the URL is not understood",
+            file=shown,
+            remedy="Write special characters of a user or a password as %XX, such as %40 for @.",
+        )
 
 
 def key_ranges(url: str, options: dict[Any, Any], shown: str, n: int) -> list[str] | None:
@@ -290,11 +327,15 @@ def without_password(url: str) -> str:
     >>> without_password("postgresql://ann:p@ss/w@host/db?sslmode=require&password=secret")
     'postgresql://ann:***@host/db?sslmode=require&password=***'
     """
-    url = re.sub(r"([?&][^=&?]*pass[^=&]*)=[^&]*", r"\1=***", url, flags=re.IGNORECASE)
-    start, separator, query = url.partition("?")
-    if "@" not in start:  # a password may hold a question mark
-        return re.sub(r"(://[^:/@?]*):(?!\d+(/|\?|$)).*@", r"\1:***@", url)
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", start) + separator + query
+    scheme, separator, rest = url.partition("://")
+    # as the driver reads it, a name and password end at an @ before the first slash; one after it
+    # belongs to a password that holds a slash, which the driver refuses
+    end = max(rest.partition("/")[0].rfind("@"), rest.partition("?")[0].rfind("@"))
+    if end < 0 and not PORT.match(rest):
+        end = rest.rfind("@")
+    user, colon, _ = rest[: max(end, 0)].partition(":")
+    shown = f"{user}:***" if colon else user
+    return scheme + separator + shown + PASSWORD.sub(r"\1=***", rest[max(end, 0) :])
 
 
 def without_secret(url: str) -> str:
@@ -328,7 +369,15 @@ def _fetched(
     cursor: Any, file: str, errors: type[Exception], owner: Any = None
 ) -> Iterator[list[tuple[Any, ...]]]:
     try:
-        while rows := cursor.fetchmany(ROWS_AT_A_TIME):
+        rows: list[tuple[Any, ...]] = []
+        size = 0
+        for row in cursor:
+            rows.append(row)
+            size += _size(row)
+            if len(rows) == ROWS_AT_A_TIME or size > BATCH_BYTES:
+                yield rows
+                rows, size = [], 0
+        if rows:
             yield rows
     except errors as error:
         raise ReadError(f"reading stopped: {error}", file=file) from error
