@@ -473,8 +473,10 @@ class FakePostgres:
         class Cursor:
             def execute(self, query):
                 self.inner = outer.data.execute(query)
-                self.fetchmany = self.inner.fetchmany
                 self.description = [type("D", (), {"name": d[0]}) for d in self.inner.description]
+
+            def __iter__(self):
+                return iter(self.inner)
 
             def close(self):
                 self.inner.close()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from gnomon.engine import memory
 from gnomon.table.errors import ReadError
 from gnomon.table.schema import Schema, no_such_column
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
+STREAM = "Stream it with gnomon.table.scan."
 SCHEMA_KEY = b"gnomon.schema"
 
 
@@ -22,14 +24,52 @@ def read_parquet(
     """A Parquet file as a table."""
     import pyarrow.parquet as pq
 
-    return _read(source, schema, columns, lambda file: pq.read_table(file))
+    def whole(file: Any) -> pa.Table:
+        found = pq.ParquetFile(file)
+        # equal values are written once, so that a small file may hold very many rows
+        cells = found.metadata.num_rows * sum(map(_width, found.schema_arrow.types))
+        memory.require(cells, f"Reading {source.name}", STREAM)
+        file.seek(0)
+        return pq.read_table(file)
+
+    return _read(source, schema, columns, whole)
 
 
 def read_arrow(
     source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """An Arrow (Feather) file or stream as a table."""
-    return _read(source, schema, columns, lambda file: open_arrow(file).read_all())
+
+    def whole(file: Any) -> pa.Table:
+        reader = open_arrow(file)
+        batches, size = [], 0
+        for batch in batches_of(reader):
+            batches.append(batch)
+            size += sum(map(_own_bytes, batch.columns))
+            memory.require(size, f"Reading {source.name}", STREAM)
+        return pa.Table.from_batches(batches, reader.schema)
+
+    return _read(source, schema, columns, whole)
+
+
+def batches_of(reader: Any) -> Iterator[pa.RecordBatch]:
+    """The batches of Arrow's file or stream form."""
+    if hasattr(reader, "get_batch"):
+        return (reader.get_batch(place) for place in range(reader.num_record_batches))
+    return iter(reader)
+
+
+def _own_bytes(column: pa.Array) -> int:
+    """Bytes of a batch's column, without a dictionary, which all batches share."""
+    return column.indices.nbytes if pa.types.is_dictionary(column.type) else column.nbytes
+
+
+def _width(kind: pa.DataType) -> int:
+    """Bytes of each cell, where all cells take as many."""
+    try:
+        return kind.bit_width // 8
+    except ValueError:
+        return 0
 
 
 def open_arrow(file: Any) -> Any:

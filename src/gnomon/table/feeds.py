@@ -361,7 +361,7 @@ class JsonFeed(FileFeed):
                 pajson.read_json(pa.BufferReader(line), parse_options=parse)
             except ReadError as error:
                 return error.at(file=self.name, line=number)
-            except json.JSONDecodeError as error:
+            except (json.JSONDecodeError, RecursionError) as error:
                 remedy = "Each line must hold one object, {...}."
                 return ReadError(
                     f"is not JSON: {error}", file=self.name, line=number, remedy=remedy

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
@@ -21,6 +23,9 @@ from gnomon.table.source import ByteSource, length_of_mark
 from gnomon.table.table import Table, understood
 
 BLOCK = 1 << 24
+# Arrow's parser calls itself for every level: 100,000 levels end the process
+MOST_NESTED = 500
+TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def read_json(
@@ -49,7 +54,17 @@ def read_json(
 
 def lines_to_arrow(raw: bytes) -> pa.Table:
     """JSON lines by Arrow's parallel reader; raises `pyarrow.ArrowInvalid` where it cannot."""
+    if nested(raw) > MOST_NESTED and nested(TEXTS.sub(b"", raw)) > MOST_NESTED:
+        raise pa.ArrowInvalid(f"values are nested deeper than {MOST_NESTED}")
     return pajson.read_json(pa.BufferReader(raw), read_options=pajson.ReadOptions(block_size=BLOCK))
+
+
+def nested(raw: bytes) -> int:
+    """How deep brackets and braces stand in each other, those inside texts among them."""
+    letters = np.frombuffer(raw, np.uint8) | 32  # makes { of [ and } of ]
+    places = np.flatnonzero((letters == ord("{")) | (letters == ord("}")))
+    depth = np.cumsum(np.where(letters[places] == ord("{"), 1, -1))
+    return int((depth - np.minimum.accumulate(np.minimum(depth, 0))).max(initial=0))
 
 
 def _arrow_of_json(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:

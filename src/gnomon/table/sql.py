@@ -40,6 +40,8 @@ STEPS_TO_SIGNALS = 10_000_000  # of SQLite's machine, after which Python sees Ct
 SMALLER = "Ask for fewer rows or columns with sql=..., or stream it with gnomon.table.scan."
 # what follows a host, where no name and password stand before it
 PORT = re.compile(r"[^:/?\[]*(:\d+)?([/?]|$)|\[")
+HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]@]*)(:\d*)?")
+BARE_PERCENT = re.compile(r"%(?![0-9a-fA-F]{2})")
 # an option of a URL that holds a password, to the next option
 PASSWORD = re.compile(r"([?&][^=&?]*pass[^=&]*)=.*?(?=&[^&=]+=|$)", re.IGNORECASE)
 BYTES_PER_VALUE = 60  # a Python number or short text and its place in a row
@@ -254,14 +256,13 @@ def postgres_batches(
 
 def require_understood(url: str, shown: str) -> None:
     """Refuse a URL that the driver cannot take apart: its messages quote parts of the password."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
-    try:
-        ports = str(conninfo_to_dict(url).get("port", "1"))
-    except psycopg.Error:
-        ports = ""
-    if not re.fullmatch(r"[\d,]+", ports):
+    rest = url.partition("://")[2]
+    after_user = rest[rest.partition("/")[0].find("@") + 1 :]
+    place, _, query = after_user.partition("?")
+    hosts = place.partition("/")[0].split(",")
+    are_hosts = all(HOST.fullmatch(each) for each in hosts)
+    are_options = all("=" in each for each in query.split("&") if each)
+    if not (are_hosts and are_options) or BARE_PERCENT.search(url):
         raise ReadError(
             "the URL is not understood",
             file=shown,
