@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import string
 
 import pytest
+from starlette.responses import RedirectResponse
 from starlette.testclient import TestClient
 
 from gnomon.workbench.web.app import Workbench
@@ -105,6 +107,32 @@ def test_an_upload_that_is_too_large_is_not_kept(tmp_path):
     assert "more than 1,000 bytes" in answer.json()["error"]
     assert not list(tmp_path.rglob("a.csv"))
     assert client.post("/open", content=b"x" * 1_100_000).status_code == 413
+
+
+def test_names_of_uploads_stay_in_their_folder_and_short(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    place = RedirectResponse("/table", 303)
+    monkeypatch.setattr("gnomon.workbench.web.pages.start.opened", lambda bench, path: place)
+    long = "数" * 200 + ".csv"
+    for name in ("../../../up.csv", "..%2f..%2fup.csv", long, "/etc/up.csv", "..", "a%00b.csv"):
+        answer = client.post(f"/upload?name={name}", content=b"a,b\n1,2\n3,4\n")
+        assert answer.json() == {"to": "/table"}, name
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and "uploads" in path.parts]
+    assert len(files) == 6
+    assert all(len(path.name.encode()) <= 130 for path in files)
+    assert not list(tmp_path.parent.glob("*.csv"))
+
+
+def test_an_upload_to_a_full_disk_is_a_clear_error(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+
+    async def full(bench, request):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("gnomon.workbench.web.pages.start.received", full)
+    answer = client.post("/upload?name=a.csv", content=b"a,b\n1,2\n")
+    assert answer.status_code == 400
+    assert "No space left" in answer.json()["error"]
 
 
 def test_others_need_the_password(tmp_path):

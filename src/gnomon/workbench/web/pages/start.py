@@ -18,6 +18,7 @@ from gnomon.workbench.base.runs import all_runs
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 
 RECENT = 5
+MOST_NAME = 120  # bytes of the name of an uploaded file; systems allow 255
 SHOWN_TASKS = ("read-", "columns-", "replay-")
 
 
@@ -83,13 +84,16 @@ async def upload(bench: Workbench, request: Request) -> Response:
         place = await run_in_threadpool(opened, bench, str(path))
     except GnomonError as error:
         return JSONResponse({"error": str(error)}, 400)
+    except OSError as error:
+        return JSONResponse({"error": f"The file cannot be kept: {error.strerror or error}."}, 400)
     return JSONResponse({"to": place.headers["location"]})
 
 
 async def received(bench: Workbench, request: Request) -> Path:
     """The file of an upload; one that is too large is not kept."""
     given = Path(request.query_params.get("name", "")).name
-    name = re.sub(r"[^\w. -]+", "_", given).strip(". ")[-120:] or "table.csv"
+    kept = re.sub(r"[^\w. -]+", "_", given).strip(". ").encode()
+    name = kept[-MOST_NAME:].decode(errors="ignore").strip(". ") or "table.csv"
     folder = bench.session.folder / "uploads" / str(bench.session.next_id())
     folder.mkdir(parents=True, mode=0o700)
     size = 0
