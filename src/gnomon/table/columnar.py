@@ -55,19 +55,21 @@ def read_arrow(
 def batches_of(reader: Any) -> Iterator[pa.RecordBatch]:
     """The batches of Arrow's file or stream form."""
     if hasattr(reader, "get_batch"):
-        return (reader.get_batch(place) for place in range(reader.num_record_batches))
-    return iter(reader)
+        for place in range(reader.num_record_batches):
+            yield reader.get_batch(place)
+    else:
+        yield from reader
 
 
 def _own_bytes(column: pa.Array) -> int:
     """Bytes of a batch's column, without a dictionary, which all batches share."""
-    return column.indices.nbytes if pa.types.is_dictionary(column.type) else column.nbytes
+    return int((column.indices if pa.types.is_dictionary(column.type) else column).nbytes)
 
 
 def _width(kind: pa.DataType) -> int:
     """Bytes of each cell, where all cells take as many."""
     try:
-        return kind.bit_width // 8
+        return int(kind.bit_width) // 8
     except ValueError:
         return 0
 
