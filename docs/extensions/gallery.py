@@ -104,10 +104,12 @@ def kept_picture(name: str, folder: Path) -> str:
 
 
 def source_of(function: Any) -> str:
-    """The example's code, with the import that docstrings leave out."""
+    """The example's code, with the imports that docstrings leave out."""
     code = "".join(example.source for example in examples(function))
     name = function.__name__
-    return code if f"import {name}" in code else f"from gnomon.show import {name}\n{code}"
+    if f"import {name}" not in code:
+        code = f"from gnomon.show import {name}\n{code}"
+    return code if "np." not in code or "import numpy" in code else f"import numpy as np\n{code}"
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@
         for (const [light, dark] of Object.entries(window.gnomonDark)) described = described.replaceAll(light, dark);
       }
       const figure = JSON.parse(described);
-      Plotly.react(place, figure.data, figure.layout, { responsive: true, displaylogo: false });
+      const buttons = innerWidth > 700 ? "hover" : false; // they would cover the title on a phone
+      Plotly.react(place, figure.data, figure.layout, { responsive: true, displaylogo: false, displayModeBar: buttons });
     }
   }
   document.addEventListener("DOMContentLoaded", () => {
