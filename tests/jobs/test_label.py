@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gnomon
 from gnomon import show
 from gnomon.engine.errors import DataError
+from gnomon.evaluate import corrected_t_test
 from gnomon.semi import HarmonicLabelPropagation, LabelPropagation
 from gnomon.table import Table, read
 from gnomon.workbench.label.command import ask
@@ -43,6 +46,10 @@ def test_rows_near_the_border_are_asked_for_and_answers_fill_the_copy(rng, tmp_p
     assert result.curve is not None
     assert "random choice" in str(result)
     assert (tmp_path / "run" / "report.html").exists()
+    for chosen, helps in (([0.90, 0.91, 0.92], True), ([0.70, 0.90, 0.82], False)):
+        test = corrected_t_test(chosen, [0.7, 0.72, 0.71], 0.4)
+        result.curve = replace(result.curve, test=test)
+        assert result.curve.helps == helps == ("it is not shown" not in result.verdict())
 
 
 @pytest.mark.covers("active-learning")

@@ -127,6 +127,9 @@ def test_asking_for_uncertain_rows_beats_random_rows_on_a_rare_border(rng):
     assert curve.labels_for(2.0) is None
     assert curve.chosen[0].value == curve.random[0].value  # both begin with the same labels
     assert "labels" in str(curve)
+    last = curve.chosen[-1].value - curve.random[-1].value
+    assert curve.test.difference.value == pytest.approx(last)
+    assert curve.helps == (curve.test.p < 0.05 and last > 0)
 
 
 @pytest.mark.covers("online-learning")

@@ -5,17 +5,25 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import make_blobs, make_circles, make_moons
 
 import gnomon.workbench.learn
 import gnomon.workbench.look
 from gnomon.workbench.base.statements import STATEMENTS, statements_of
 from gnomon.workbench.learn.evidence import WRONG
+from tests.truth.simulation import __main__ as simulation_run
+from tests.truth.simulation.group import CLOUDS, MOST, clear
 from tests.truth.simulation.harness import Count, Record, lines, repeated
+from tests.truth.simulation.laws import as_dict
 from tests.truth.simulation.registered import SIMULATIONS
 
 SIX = 6
-JOBS = ("learn", "look", "group", "map", "compare", "predict")
+JOBS = (
+    *("learn", "look", "group", "map", "compare", "predict", "forecast", "train", "topics"),
+    *("label", "rules", "decide", "detect"),
+)
 
 
 def literals(package, function: str, place: int) -> set[str]:
@@ -76,6 +84,33 @@ def test_a_simulation_goes_on_where_it_was_stopped():
     at_once = repeated(each, "normal", Record(), 6)
     in_turns = repeated(each, "normal", repeated(each, "normal", Record(), 2), 6)
     assert at_once == in_turns
+
+
+def test_two_runs_at_once_keep_the_counts_of_both(tmp_path, monkeypatch):
+    monkeypatch.setattr(simulation_run, "RECORDS", tmp_path / "truth.json")
+    one, other = (each for each in SIMULATIONS if each.job == "rules")
+    first, second = simulation_run.read_records(), simulation_run.read_records()
+    for each, records in ((one, first), (other, second)):
+        law = each.laws[0]
+        records[f"{each.job}/{each.name}/{law}"] = repeated(each, law, Record(), 1)
+        simulation_run.write_records(records, [each])
+    assert len(simulation_run.read_records()) == 2
+
+
+SHAPES = {
+    "blobs": lambda n: make_blobs(n, centers=3, cluster_std=0.7, random_state=1)[0],
+    "moons": lambda n: make_moons(n, noise=0.05, random_state=0)[0],
+    "rings": lambda n: make_circles(n, factor=0.4, noise=0.04, random_state=0)[0],
+    "banana": lambda n: CLOUDS["banana"](np.random.default_rng(7), n),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_group_is_simulated_as_the_job_decides_and_finds_groups_of_many_shapes(shape):
+    points = SHAPES[shape](300)
+    found = gnomon.group(as_dict(points), most=MOST).clear
+    assert clear(points) == found == (shape != "banana")
 
 
 @pytest.mark.parametrize("each", SIMULATIONS, ids=lambda each: f"{each.job}-{each.name}")

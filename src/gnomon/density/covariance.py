@@ -8,7 +8,7 @@ it has.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 LARGEST_FACTOR = 1e50
 
@@ -202,6 +202,7 @@ def factorized(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return roots, 1.0 / roots
     roots, factors = np.empty(own.shape), np.empty(own.shape)
     tied = len(own) > 1 and own.strides[0] == 0
+    identity = np.eye(own.shape[-1])
     for component, covariance in enumerate(own[:1] if tied else own):
         try:
             root = np.linalg.cholesky(covariance)
@@ -210,7 +211,8 @@ def factorized(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not (np.diagonal(root) > 1 / LARGEST_FACTOR).all():
             raise CollapseError(component)
         roots[component] = root
-        factors[component] = solve_triangular(root, np.eye(len(root)), lower=True).T
+        # what solve_triangular calls, without its checks, which cost more than the solution
+        factors[component] = dtrtrs(root.T, identity, lower=0, trans=1)[0].T
     if tied:
         roots[1:], factors[1:] = roots[0], factors[0]
     return roots, factors

@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.estimate import Estimate, student_quantile
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.comparison import PairTest, corrected_standard_error, corrected_t_test
 
 STRATEGIES = ("uncertainty", "margin", "entropy", "committee", "random")
 MEMBERS = 7
+# p below which the strategy is said to be better than random choice
+LEVEL = 0.05
 
 
 def query(
@@ -120,12 +123,21 @@ class LabelCurve(Result):
     n_labels : list of int
     chosen, random : list of Estimate
         Mean accuracy on the test rows over the repeats, with intervals.
+    test : PairTest or None
+        Of the gain over random choice with all labels, corrected for the rows that repeats share;
+        None for one repeat.
     """
 
     strategy: str
     n_labels: list[int]
     chosen: list[Estimate]
     random: list[Estimate]
+    test: PairTest | None = None
+
+    @property
+    def helps(self) -> bool:
+        """Whether the strategy is better than random choice beyond chance, with all labels."""
+        return self.test is not None and self.test.p < LEVEL and self.test.difference.value > 0
 
     def _title(self) -> str:
         return f"accuracy by number of labels: {self.strategy} against random"
@@ -220,16 +232,27 @@ def label_curve(
         for name in found:
             scores = _one_curve(estimator, X, y, test, pool, start, name.strip(), counts, rng)
             found[name].append(scores)
-    columns = {name: [_mean(at) for at in zip(*rows)] for name, rows in found.items()}
-    return LabelCurve(strategy, counts, columns[strategy], columns["random "])
+    share = n_test / (n - n_test)
+    columns = {name: [_mean(at, share) for at in zip(*rows)] for name, rows in found.items()}
+    test = None
+    if n_repeats > 1:
+        last = ([scores[-1] for scores in found[name]] for name in (strategy, "random "))
+        test = corrected_t_test(*last, share)
+    return LabelCurve(strategy, counts, columns[strategy], columns["random "], test)
 
 
-def _mean(values: Any) -> Estimate:
-    """The mean of the repeats, with an interval within 0 and 1; one repeat has none."""
+def _mean(values: Any, test_share: float) -> Estimate:
+    """The mean of the repeats, with an interval within 0 and 1; one repeat has none.
+
+    Repeats share rows: see `gnomon.evaluate.corrected_t_test`.
+    """
+    value = float(np.mean(values))
     if len(values) < 2:
-        return Estimate(float(values[0]), 0.0, 1.0)
-    found = mean_interval(list(values))
-    return found._replace(low=max(found.low, 0.0), high=min(found.high, 1.0))
+        return Estimate(value, 0.0, 1.0)
+    error = corrected_standard_error(values, test_share)
+    half = student_quantile(0.95, len(values) - 1) * error
+    low, high = max(value - half, 0.0), min(value + half, 1.0)
+    return Estimate(value, low, high, 0.95, error, "corrected for rows that repeats share")
 
 
 def first_labels(y: np.ndarray, n_start: int, rng: np.random.Generator) -> np.ndarray:

@@ -28,6 +28,7 @@ of simulated tables, with its Monte Carlo error; *open*: too few repeats (below 
 outside the band by chance) to decide; *declined* counts tables in which the job itself says that
 the statement cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is
 for independent rows. Where a job can be told the groups or the time of these laws, it is told.
+`group` is simulated with 200 rows and at most five groups (`most=5`; its default is ten).
 Written by `make truth`; descriptions of the table at hand (`figure` in
 `gnomon.workbench.base.statements`) claim nothing of other rows and are not listed.
 
@@ -57,7 +58,7 @@ def main() -> int:
             if not any(key.startswith(f"{one.job}/{one.name}/") for one in chosen)
         }
     run(chosen, records, asked.repeats, time.time() + asked.seconds)
-    failed = write_results(records)
+    failed = write_results(read_records())
     print(f"{RESULTS} is written; {failed} statements fail in a law")
     return int(failed > 0)
 
@@ -69,7 +70,7 @@ def run(chosen: list[Simulation], records: dict[str, Record], repeats: int, unti
             for law in each.laws:
                 record = records.setdefault(f"{each.job}/{each.name}/{law}", Record())
                 repeated(each, law, record, min(target, repeats), until)
-        write_records(records)
+                write_records(records, chosen)
         print(f"{min(target, repeats)} repeats", flush=True)
         if time.time() >= until:
             return
@@ -86,10 +87,13 @@ def read_records() -> dict[str, Record]:
     }
 
 
-def write_records(records: dict[str, Record]) -> None:
-    """Keep the counts."""
-    known = {key: asdict(each) for key, each in sorted(records.items())}
-    RECORDS.write_text(json.dumps(known, indent=1) + "\n")
+def write_records(records: dict[str, Record], chosen: list[Simulation]) -> None:
+    """Keep the counts of what was run, beside those that another run has written meanwhile."""
+    ours = tuple(f"{each.job}/{each.name}/" for each in chosen)
+    known = {key: each for key, each in records.items() if key.startswith(ours)}
+    known = read_records() | known
+    plain = {key: asdict(each) for key, each in sorted(known.items())}
+    RECORDS.write_text(json.dumps(plain, indent=1) + "\n")
 
 
 def write_results(records: dict[str, Record]) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gnomon.workbench.forecast.job import forecast
 from tests.truth.simulation.harness import Outcome, simulation
-from tests.truth.simulation.laws import LAWS, PER_GROUP
+from tests.truth.simulation.laws import FOR_INDEPENDENT, LAWS, MORE_LAWS, PER_GROUP
 
 STEPS, HORIZON = 120, 4
 CHEAP = ["naive", "drift", "exponential smoothing", "autoregression"]
@@ -30,3 +30,12 @@ def next_values(law: str, rng: np.random.Generator) -> Outcome:
     found = forecast(table, "y", "step", horizon=HORIZON, period=1, methods=CHEAP)
     inside = (found.low[0] <= y[STEPS:]) & (y[STEPS:] <= found.high[0])
     return {"prediction interval": float(inside.mean())}
+
+
+@simulation("forecast", "better than the baseline", laws=FOR_INDEPENDENT, quick=1, quick_laws=1)
+def random_walk(law: str, rng: np.random.Generator) -> Outcome:
+    """Independent steps of a law: no forecast is better than the last value."""
+    y = np.cumsum(MORE_LAWS[law](rng, STEPS))
+    table = {"step": list(range(STEPS)), "y": y.tolist()}
+    found = forecast(table, "y", "step", horizon=HORIZON, period=1, methods=CHEAP)
+    return {"better than the baseline": found.beats_baseline}

@@ -8,15 +8,24 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gnomon.table import Table
+from gnomon.workbench.analysis.associations import associations_with
 from gnomon.workbench.analysis.diagnosis import shift_check
 from gnomon.workbench.compare.job import compare
 from gnomon.workbench.learn.job import learn
 from gnomon.workbench.look.job import look
+from gnomon.workbench.look.rates import target_by_category
 from gnomon.workbench.map.job import far_rows
 from gnomon.workbench.predict.job import predict
 from gnomon.workbench.train.job import train
 from tests.truth.simulation.harness import Outcome, simulation
-from tests.truth.simulation.laws import INDEPENDENT, LAWS, as_dict, columns
+from tests.truth.simulation.laws import (
+    FOR_INDEPENDENT,
+    INDEPENDENT,
+    LAWS,
+    MORE_LAWS,
+    as_dict,
+    columns,
+)
 from tests.truth.simulation.learn import NEW_ROWS, QUICK, holds, question
 
 LOOKED = ("missing not at random", "leak", "trend", "same columns", "missing together")
@@ -41,6 +50,18 @@ def unrelated_columns(law: str, rng: np.random.Generator) -> Outcome:
     return {"association": None if dependent else real} | {
         name: None if dependent and name == LOOKED[0] else name in told for name in LOOKED
     }
+
+
+@simulation("look", "rate of a level", laws=FOR_INDEPENDENT, quick=4)
+def levels(law: str, rng: np.random.Generator) -> Outcome:
+    """The mean of a target in a common and in a rarer level of a column."""
+    n, shift = 150, {"a": 0.0, "b": 1.0}
+    level = np.where(rng.random(n) < 0.15, "b", "a")
+    y = MORE_LAWS[law](rng, n) + np.array([shift[each] for each in level])
+    rows = Table.from_dict({"level": level.tolist(), "y": y.tolist()})
+    _, shown, _ = target_by_category(rows, "y", associations_with(rows, "y"))
+    found = [holds(figure, shift[name]) for _, name, _, figure in shown]
+    return {"rate of a level": float(np.mean(found)) if found else None}
 
 
 @simulation("map", "far rows", quick=3)

@@ -38,6 +38,7 @@ LEAST_REACH = 1e-12
 NEARLY_AS_DENSE = 0.5
 # Density index from which on groups of any shape are parted at all.
 LEAST_DENSITY = 0.05
+UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 
 class Grouping(NamedTuple):
@@ -326,28 +327,53 @@ def judged(method: str, k: int, share: float, rows: np.ndarray, random_state: in
     That is: another number than was asked for (of DBSCAN 0 asks for any), one group, or a group for
     each of the different rows.
     """
+    found = separated(method, k, share, rows, random_state)
+    if found is None:
+        return None
+    try:
+        agreement = list(half_agreements(method, k, share, rows, random_state))
+    except (ValueError, GnomonError):
+        return None
+    return with_stability(found, agreement)
+
+
+def separated(
+    method: str, k: int, share: float, rows: np.ndarray, random_state: int
+) -> Judged | None:
+    """A grouping with all figures but its stability."""
     try:
         clusterer = made(method, k, share, rows, random_state)
         labels = np.asarray(clusterer.predict(rows))
-        found = n_groups(labels)
-        if found < 2 or found != (k or found) or found >= len(np.unique(rows, axis=0)):
-            return None
-        agreement = [
-            half_agreement(method, k, share, rows, random_state + half) for half in range(HALVES)
-        ]
     except (ValueError, GnomonError):
         return None
-    stability = mean_interval(agreement, method="plain")
+    found = n_groups(labels)
+    if found < 2 or found != (k or found) or found >= len(np.unique(rows, axis=0)):
+        return None
     grouping = Grouping(
         method,
         found,
         parted_by(rows, labels),
-        stability._replace(high=min(stability.high, 1.0)),
+        UNKNOWN,
         clusterer.eps if method == "DBSCAN" else float("nan"),
         density=density_of(rows, labels),
         dense_share=share,
     )
     return Judged(grouping, labels)
+
+
+def with_stability(found: Judged, agreement: list[float]) -> Judged:
+    """The grouping with its stability: the mean agreement of halves."""
+    stability = mean_interval(agreement, method="plain")
+    stability = stability._replace(high=min(stability.high, 1.0))
+    return found._replace(grouping=found.grouping._replace(stability=stability))
+
+
+def half_agreements(
+    method: str, k: int, share: float, rows: np.ndarray, random_state: int
+) -> Iterator[float]:
+    """How alike two halves group the rows of the second, for several ways to halve the rows."""
+    for half in range(HALVES):
+        yield half_agreement(method, k, share, rows, random_state + half)
 
 
 def half_agreement(method: str, k: int, share: float, rows: np.ndarray, random_state: int) -> float:

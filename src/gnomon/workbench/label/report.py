@@ -10,8 +10,9 @@ from gnomon.workbench.base.report import Report
 from gnomon.workbench.label.result import LabelResult
 
 CAPTION = (
-    "Mean accuracy on rows put aside against the number of labels, with 95% intervals over "
-    "repeats: labels chosen by the strategy, and labels drawn at random."
+    "Mean accuracy on rows put aside against the number of labels, with 95% intervals "
+    "(repeats share rows, which is corrected for): labels chosen by the strategy, and labels drawn "
+    "at random."
 )
 
 
@@ -27,7 +28,7 @@ def report_of(result: LabelResult) -> Report:
     source = result.run.record["source"] or "a table"
     report = Report(f"Labels of {source}", f"{len(result.table):,} rows")
     curve = result.curve
-    helps = curve is not None and curve.chosen[-1].value >= curve.random[-1].value
+    helps = curve is not None and curve.helps
     report.section("Verdict").verdict(result.verdict(), "good" if helps else "warning")
     for _, draw in pictures_of(result).items():
         report.section("Curve").figure(draw("light"), CAPTION)

@@ -84,13 +84,17 @@ class LabelResult(JobResult):
         if self.curve is None:
             return f"{start} There are too few labels to compare the choice with chance."
         last, chance = self.curve.chosen[-1], self.curve.random[-1]
-        name = self.curve.strategy
-        reached = self.curve.labels_for(chance.value)
-        return (
+        compared = (
             f"{start} On the labels that are there, {self.curve.strategy} reaches an accuracy of "
-            f"{last.value:.3f} with {self.curve.n_labels[-1]} labels and random choice "
-            f"{chance.value:.3f}{'' if reached is None else f', which {name} has at {reached}'}."
+            f"{last} with {self.curve.n_labels[-1]} labels and random choice {chance}"
         )
+        test = self.curve.test
+        assert test is not None
+        sure = f"gain {test.difference}, p = {test.p:.2g}"
+        if not self.curve.helps:
+            return f"{compared}; it is not shown that it is better than random choice ({sure})."
+        reached = self.curve.labels_for(chance.value)
+        return f"{compared}, which {self.curve.strategy} has at {reached} ({sure})."
 
     def summary(self) -> dict[str, Any]:
         """All results as plain data."""
@@ -100,6 +104,8 @@ class LabelResult(JobResult):
                 "labels": self.curve.n_labels,
                 self.curve.strategy: self.curve.chosen,
                 "random": self.curve.random,
+                "gain": None if self.curve.test is None else self.curve.test.difference,
+                "p": None if self.curve.test is None else self.curve.test.p,
             }
         return as_json(
             {
