@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import gnomon
 from gnomon.contract.estimate import Estimate
@@ -21,7 +22,13 @@ from gnomon.workbench.analysis.diagnosis import (
     shift_check,
 )
 from gnomon.workbench.analysis.problem import set_up
-from gnomon.workbench.learn.checks import CHECKS, as_on_folds, stands_in, useless_columns
+from gnomon.workbench.learn.checks import (
+    CHECKS,
+    as_on_folds,
+    calibrated,
+    stands_in,
+    useless_columns,
+)
 from gnomon.workbench.learn.evidence import WRONG
 from tests.jobs.browser import opened, require_sound
 
@@ -165,6 +172,29 @@ def test_scores_of_groups_are_in_the_unit_of_the_measure(rng):
         assert found[0].others == pytest.approx(getattr(rest, "value", rest))
         assert found[0].p < 0.01
         assert found[1].p == 1, "a group that scores better is not the worst"
+
+
+def test_probabilities_that_are_all_too_small_are_told_where_they_lie_about_one_half():
+    told = np.repeat([0.3, 0.7], 200)
+    for n_yes, verdict in (((100, 180), "warning"), ((60, 140), "good")):
+        y = np.concatenate([np.repeat(["yes", "no"], [n, 200 - n]) for n in n_yes])
+        said = Said(y, np.column_stack([1 - told, told]), classes=np.array(["no", "yes"]))
+        problem = SimpleNamespace(task="classify", time=None)
+        seen = SimpleNamespace(problem=problem, said=said, y_test=y)
+        assert calibrated(seen).verdict == verdict
+
+
+def test_rows_of_a_group_that_differ_in_ranks_and_not_in_score_are_not_called():
+    inside = np.concatenate([np.full(39, 1.1), [1.0]])
+    outside = np.concatenate([np.full(38, 1.0), [3.0, -1.9]])
+    y, level = np.zeros(80), np.repeat(["a", "b"], 40)
+    said = Said(np.concatenate([inside, outside]))
+    table = Table.from_dict({"level": level.tolist()}).set("level", kind="category")
+    problem = SimpleNamespace(figure=MEASURES["mae"], task="regress")
+    worst = group_scores(problem, table, y, said)[0]
+    ranks = stats.mannwhitneyu(inside, abs(outside), alternative="greater").pvalue
+    assert ranks < 1e-6
+    assert worst.p > 0.05
 
 
 def test_two_rows_outside_a_group_prove_nothing(rng):

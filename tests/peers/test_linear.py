@@ -147,9 +147,10 @@ def test_robust_standard_errors_are_those_of_statsmodels(cov_type, rng):
 
 def test_a_summary_tells_of_a_spread_that_is_not_constant(rng):
     X = rng.normal(size=(300, 2))
-    y = X[:, 0] + rng.normal(size=300) * np.exp(X[:, 0])
-    model = LinearRegression().fit(X, y)
-    assert any("not constant" in note for note in model.summary(X=X, y=y).notes)
+    for spread in (np.exp(X[:, 0]), 2 * np.abs(X[:, 0])):
+        y = X[:, 0] + rng.normal(size=300) * spread
+        model = LinearRegression().fit(X, y)
+        assert any("not constant" in note for note in model.summary(X=X, y=y).notes)
     assert not model.summary().notes
     with pytest.raises(ValueError, match="needs the training rows"):
         model.summary(cov_type="HC3")

@@ -417,7 +417,7 @@ default="nonrobust"
             p_value = uneven_spread(design, residual)
             if p_value < UNEVEN_LEVEL:
                 found.notes.append(
-                    "The spread of the errors is not constant (Breusch-Pagan p "
+                    "The spread of the errors is not constant (White's test, p "
                     f"{p_value:.2g}): these standard errors are not valid; use cov_type='HC3'."
                 )
             return found

@@ -114,8 +114,15 @@ class Robust(NamedTuple):
 
 
 def uneven_spread(design: np.ndarray, residual: np.ndarray) -> float:
-    """p-value of Breusch and Pagan's test in Koenker's form: do the columns explain e^2?"""
+    """p-value of White's test without products: do columns and their squares explain e^2?
+
+    Without the squares (Breusch and Pagan) a spread that grows on both sides of the mean is missed.
+    """
     squares = residual**2
-    fitted = design @ np.linalg.lstsq(design, squares, rcond=None)[0]
-    explained = 1 - ((squares - fitted) ** 2).sum() / ((squares - squares.mean()) ** 2).sum()
-    return float(stats.chi2.sf(len(squares) * explained, max(design.shape[1] - 1, 1)))
+    varied = design[:, np.ptp(design, axis=0) > 0]
+    centered = varied - varied.mean(axis=0)
+    columns = np.column_stack([np.ones(len(design)), centered, centered**2])
+    estimate, _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
+    left = ((squares - columns @ estimate) ** 2).sum()
+    explained = 1 - left / ((squares - squares.mean()) ** 2).sum()
+    return float(stats.chi2.sf(len(squares) * explained, max(int(rank) - 1, 1)))

