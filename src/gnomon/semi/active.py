@@ -236,8 +236,8 @@ def label_curve(
     columns = {name: [_mean(at, share) for at in zip(*rows)] for name, rows in found.items()}
     test = None
     if n_repeats > 1:
-        last = ([scores[-1] for scores in found[name]] for name in (strategy, "random "))
-        test = corrected_t_test(*last, share)
+        asked, drawn = ([scores[-1] for scores in each] for each in found.values())
+        test = corrected_t_test(asked, drawn, share)
     return LabelCurve(strategy, counts, columns[strategy], columns["random "], test)
 
 
