@@ -46,14 +46,23 @@ ANSWERING = (
     "decision_function",
     "transform",
     "score_samples",
+    "mahalanobis",
     "score",
 )
-NUMERIC = ("predict_proba", "decision_function", "transform", "score_samples")
+NUMERIC = ("predict_proba", "decision_function", "transform", "score_samples", "mahalanobis")
 PROBABILITIES = ("predict_proba", "predict_log_proba")
 COPYING = ("copy", "copy_X")  # where one is False, scikit-learn's code writes to what it is given
 ROUNDING = 1e-9  # of a sum of probabilities; the sums of usual models differ from one by 1e-15
 # What a fit on a table sets beside scikit-learn's attributes.
-OF_TABLE = ("encoder_", "feature_names_in_", "n_features_in_", "target_name_", "weight_name_")
+OF_TABLE = (
+    "encoder_",
+    "feature_names_in_",
+    "n_features_in_",
+    "table_mean_",
+    "table_scale_",
+    "target_name_",
+    "weight_name_",
+)
 ATTRIBUTES = """encoder_ : TableEncoder
     How a table became numbers; only when a table of other than numbers was given.
 target_name_ : str
@@ -160,6 +169,7 @@ class OverScikitLearn(OnPeer):
     }
     _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
     _own_parameters: ClassVar[str] = ""  # texts of parameters that the peer does not have
+    _own_attributes: ClassVar[str] = ATTRIBUTES
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         peer = peer_before(cls)
@@ -179,7 +189,7 @@ class OverScikitLearn(OnPeer):
             cls._keeps_cells = True
         own = vars(cls).get("_parameter_constraints", {})
         cls._parameter_constraints = theirs._parameter_constraints | own
-        text = with_peer(cls.__doc__ or "", theirs, cls._own_parameters, ATTRIBUTES)
+        text = with_peer(cls.__doc__ or "", theirs, cls._own_parameters, cls._own_attributes)
         cls.__doc__ = with_defaults(text, theirs)
 
     def __sklearn_tags__(self) -> Any:
@@ -471,15 +481,17 @@ def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def answering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     """A method that answers for rows."""
+    signature = inspect.signature(original)
+    _, first, *_ = signature.parameters
 
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "_given" in vars(self):
             return original(self, *args, **kwargs)
         if "encoder_" not in vars(self) and args and is_plain(self, args[0]):
             return sound(self, name, original, self._checked(args[0]), *args[1:], **kwargs)
-        given = dict(inspect.signature(original).bind(self, *args, **kwargs).arguments)
+        given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")
-        X = given.pop("X")
+        X = given.pop(first)
         if name == "score":
             X, y, weights = intake.take_truth(self, X, given.get("y"), given.get("sample_weight"))
             given["y"] = y

@@ -1,5 +1,6 @@
 """Densities: distributions and their families, mixtures, estimates from samples, information."""
 
+from gnomon.density.bayesian_mixture import BayesianGaussianMixture
 from gnomon.density.coding import (
     HuffmanCode,
     lempel_ziv,
@@ -108,6 +109,7 @@ from gnomon.density.neighbor_density import (
     histogram_density,
     log_ball_volume,
 )
+from gnomon.density.normal_covariance import OAS, LedoitWolf, MinCovDet
 from gnomon.density.samples import (
     WitnessFunction,
     sliced_distance,
@@ -116,6 +118,8 @@ from gnomon.density.samples import (
 from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
+    "OAS",
+    "BayesianGaussianMixture",
     "Bernoulli",
     "Beta",
     "Categorical",
@@ -140,10 +144,12 @@ __all__ = [
     "InverseGamma",
     "KernelDensity",
     "Laplace",
+    "LedoitWolf",
     "LikelihoodFit",
     "Mallows",
     "MaximumEntropy",
     "Member",
+    "MinCovDet",
     "Mixture",
     "MixtureDraws",
     "Multinomial",

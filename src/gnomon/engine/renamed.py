@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from gnomon.engine.synonyms import CALLED_HERE
+from gnomon.engine.synonyms import CALLED_HERE, USED_UNCHANGED
 
 # names of classes in model files of earlier versions, and their names of today
 FORMER_CLASSES: dict[str, str] = {}
@@ -102,15 +102,22 @@ def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def _hint(name: str) -> str:
-    """What gnomon calls a name of another library, as the end of a message.
+    """What to use for a name of another library, as the end of a message.
 
     An import statement replaces the error of an attribute by its own, so that a warning gives the
     hint as well.
     """
-    if name not in CALLED_HERE:
+    if name in CALLED_HERE:
+        hint = f"gnomon calls it {CALLED_HERE[name]}"
+    elif name in USED_UNCHANGED:
+        hint = (
+            "scikit-learn's own works with gnomon's estimators unchanged: "
+            f"from {USED_UNCHANGED[name]} import {name}"
+        )
+    else:
         return ""
-    warnings.warn(f"gnomon calls it {CALLED_HERE[name]}", UserWarning, stacklevel=3)
-    return f"; gnomon calls it {CALLED_HERE[name]}"
+    warnings.warn(hint, UserWarning, stacklevel=3)
+    return f"; {hint}"
 
 
 def former_parameters(**names: str) -> Callable[[Any], Any]:

@@ -32,6 +32,7 @@ from gnomon.neighbors.knn_imputer import KNNImputer
 from gnomon.neighbors.labels import NeighborLabels
 from gnomon.neighbors.local_learner import LocalClassifier, LocalRegressor
 from gnomon.neighbors.local_outlier_factor import LocalOutlierFactor
+from gnomon.neighbors.nearest_centroid import NearestCentroid
 from gnomon.neighbors.pairwise import (
     ClassDistances,
     checked_dissimilarities,
@@ -77,6 +78,7 @@ __all__ = [
     "MahalanobisDistance",
     "MinkowskiDistance",
     "NamedDistance",
+    "NearestCentroid",
     "NearestNeighbors",
     "NeighborImputer",
     "NeighborIndex",

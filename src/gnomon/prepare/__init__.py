@@ -8,6 +8,7 @@ from gnomon.prepare.encoders import OneHotEncoder, OrdinalEncoder, TargetEncoder
 from gnomon.prepare.filtered import FilteredLearner
 from gnomon.prepare.gaps import Impute, MissingAsCategory
 from gnomon.prepare.kbins import KBinsDiscretizer
+from gnomon.prepare.normalizer import Normalizer
 from gnomon.prepare.parts import DateParts, WordCounts
 from gnomon.prepare.regression import RegressionImpute
 from gnomon.prepare.rows import (
@@ -41,6 +42,7 @@ __all__ = [
     "MaxAbsScaler",
     "MinMaxScaler",
     "MissingAsCategory",
+    "Normalizer",
     "OneHot",
     "OneHotEncoder",
     "OrdinalEncoder",

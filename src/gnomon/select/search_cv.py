@@ -26,7 +26,7 @@ from sklearn.utils import get_tags
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
 from gnomon.engine.errors import DataError, GnomonWarning, ModelFileError
-from gnomon.engine.estimator import Estimator, Takes
+from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
 from gnomon.engine.threads import joblib_elsewhere
@@ -108,8 +108,8 @@ class OverSearch(OverScikitLearn):
     def _taken(
         self, X: Any, given: dict[str, Any], more: bool
     ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        """A table as it is for an estimator of this library, which encodes it in each fold."""
-        if not isinstance(self.estimator, Estimator) or not needs_encoder(X):
+        """A table as it is: an estimator of this library encodes it, a pipeline says how."""
+        if not needs_encoder(X):
             return super()._taken(X, given, more)
         table = intake.as_table(X)
         y = given.get("y")

@@ -1,0 +1,68 @@
+"""Further classes of scikit-learn under its names: its numbers, and what is added to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.cluster
+import sklearn.covariance
+import sklearn.kernel_ridge
+import sklearn.linear_model
+import sklearn.mixture
+import sklearn.neighbors
+from scipy import stats
+
+import gnomon
+from gnomon import density
+
+COVARIANCES = ["LedoitWolf", "OAS", "MinCovDet"]
+
+
+def rows_of(rng, n=60, d=4):
+    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 3
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_scores_of_a_covariance_are_the_normal_density_of_scipy(name, rng):
+    X, new = rows_of(rng), rows_of(rng, 9)
+    options = {"random_state": 0} if name == "MinCovDet" else {}
+    model = getattr(density, name)(**options).fit(X)
+    theirs = getattr(sklearn.covariance, name)(**options).fit(X)
+    np.testing.assert_array_equal(model.covariance_, theirs.covariance_)
+    np.testing.assert_array_equal(model.mahalanobis(new), theirs.mahalanobis(new))
+    law = stats.multivariate_normal(model.location_, model.covariance_)
+    np.testing.assert_allclose(model.score_samples(new), law.logpdf(new), rtol=1e-9)
+    assert model.score(new) == theirs.score(new)
+
+
+def test_the_density_of_columns_that_depend_on_each_other_is_within_their_space(rng):
+    X = rng.normal(size=(50, 2))
+    X = np.column_stack([X, X.sum(axis=1)])
+    model = density.MinCovDet(random_state=0, support_fraction=1.0).fit(X)
+    law = stats.multivariate_normal(model.location_, model.covariance_, allow_singular=True)
+    np.testing.assert_allclose(model.score_samples(X), law.logpdf(X), rtol=1e-7)
+
+
+def test_distances_of_rows_of_a_table_are_those_of_its_encoded_rows(rng):
+    frame = pd.DataFrame({"size": rng.normal(size=40), "place": rng.choice(["a", "b"], 40)})
+    model = density.LedoitWolf().fit(frame)
+    rows = np.column_stack([frame["size"], frame["place"] == "a", frame["place"] == "b"])
+    expected = sklearn.covariance.LedoitWolf().fit(rows.astype(float))
+    np.testing.assert_allclose(model.mahalanobis(frame), expected.mahalanobis(rows), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_a_bayesian_mixture_and_its_course_are_those_of_scikit_learn(kind, rng, tmp_path):
+    X = rng.normal(size=(90, 2)) + 6 * (np.arange(90)[:, None] % 2)
+    options = {"n_components": 4, "covariance_type": kind, "random_state": 0, "max_iter": 30}
+    theirs = sklearn.mixture.BayesianGaussianMixture(**options)
+    ours = density.BayesianGaussianMixture(**options, keep_history="full")
+    np.testing.assert_array_equal(ours.fit_predict(X), theirs.fit_predict(X))
+    np.testing.assert_array_equal(ours.weights_, theirs.weights_)
+    assert ours.n_iter_ == len(ours.history_) == theirs.n_iter_
+    bounds = np.ravel(theirs.lower_bounds_)
+    np.testing.assert_array_equal(ours.history_.objective, -bounds)
+    np.testing.assert_array_equal(ours.history_.states[-1]["means"], theirs.means_)
+    loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
+    np.testing.assert_array_equal(loaded.predict_proba(X), theirs.predict_proba(X))
