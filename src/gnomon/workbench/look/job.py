@@ -180,7 +180,7 @@ def _repeats(table: Table, summary: Summary) -> int:
 
     Rows are divided by the values of one column after the other, those of most values first. A row
     that is alone in its part repeats no other and is not divided further, so that few columns are
-    read where rows differ: 5,000 columns take 0.02 s instead of 8 s for all columns at once.
+    read where rows differ.
     """
     rows = np.arange(len(table))
     parts = np.zeros(len(table), dtype=np.int64)
