@@ -4,18 +4,22 @@ Shapes are drawn from the seed (printed) for every method; case 0 of all methods
 case 1, and so on. Finished cases are kept in ``benchmarks/sweep.json``, so that a run that was
 stopped, or that ended after ``--seconds``, goes on; ``--again`` measures cases anew. Each side runs
 in a process of its own, in turns; a side that exceeds ``--limit`` in one run is ended, and the
-limit is what is recorded.
+limit is what is recorded. ``--clock processor`` counts the processor time of one thread, the least
+of the repeats, which other work on the machine disturbs little; the default is wall time on all
+processors, the median of the repeats.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import select
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +31,8 @@ HERE = Path(__file__).parent.parent
 RECORD, RESULTS = HERE / "sweep.json", HERE / "SWEEP.md"
 # Seconds of timed work per side of a case, after which no further repeat begins.
 ENOUGH = 3.0
-PREPARATION = 60.0
+# Seconds to make the data and to compile the kernels of a method that were not compiled before.
+PREPARATION = 240.0
 
 
 class Stopped(Exception):
@@ -37,8 +42,12 @@ class Stopped(Exception):
 class Side:
     """A worker process that lives from case to case; a new one is started when it was ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: str) -> None:
         self.process: subprocess.Popen[str] | None = None
+        self.environment = dict(os.environ)
+        if clock == "processor":
+            names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+            self.environment.update(dict.fromkeys(names, "1"))
 
     def ask(self, limit: float, **request: Any) -> dict[str, Any]:
         if self.process is None:
@@ -48,6 +57,7 @@ class Side:
                 stdout=subprocess.PIPE,
                 text=True,
                 cwd=HERE.parent,
+                env=self.environment,
             )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -88,7 +98,7 @@ def measure(
             if side in stopped or (runs[side] and spent > ENOUGH):
                 continue
             try:
-                answer = workers[side].ask(options.limit + 5, ask="run")
+                answer = workers[side].ask(options.limit + 5, ask="run", clock=options.clock)
             except Stopped:
                 stopped[side] = "limit"
                 runs[side] = [{"seconds": options.limit, "memory": 0, "quality": None}]
@@ -97,9 +107,14 @@ def measure(
                 stopped[side] = answer["error"]
                 continue
             runs[side].append(answer)
-    found = {side: summary(each) for side, each in runs.items() if each}
+    of_times = min if options.clock == "processor" else statistics.median
+    found = {side: summary(each, of_times) for side, each in runs.items() if each}
     if "ours" in stopped and stopped["ours"] != "limit":
         return {"error": stopped["ours"]}
+    if options.clock == "processor":  # the limit is wall time, and no figure of a side it ended
+        found = {side: each for side, each in found.items() if stopped.get(side) != "limit"}
+        if "ours" not in found:
+            return None
     finished = [side for side in found if side != "ours"]
     if not finished or all(stopped.get(side) == "limit" for side in found):
         return None
@@ -114,13 +129,14 @@ def measure(
         "ratio": theirs["seconds"] / ours["seconds"],
         "reached": method.reached(ours["quality"], theirs["quality"]) if known else None,
         "stopped": stopped,
+        "clock": options.clock,
     }
 
 
-def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Medians; of memory the most, since later runs find memory that is free already."""
+def summary(runs: list[dict[str, Any]], of_times: Callable[..., float]) -> dict[str, Any]:
+    """One figure of the times; the most memory, since later runs find memory that is free."""
     return {
-        "seconds": statistics.median(run["seconds"] for run in runs),
+        "seconds": of_times(run["seconds"] for run in runs),
         "memory": max(run["memory"] for run in runs),
         "quality": runs[0]["quality"],
     }
@@ -189,6 +205,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after this time")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds for one run of a side")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     parser.add_argument("--data", default="", help="folder of real sets, measured instead")
     parser.add_argument("--sets", nargs="*", default=[], help="of the real sets only these")
     parser.add_argument("--again", action="store_true", help="measure finished cases anew")
@@ -202,7 +219,7 @@ def main() -> None:
     record: list[dict[str, Any]] = (
         json.loads(options.record.read_text()) if options.record.exists() else []
     )
-    workers: dict[str, Side] = {side: Side() for side in peers_and_ours()}
+    workers: dict[str, Side] = {side: Side(options.clock) for side in peers_and_ours()}
     todo = cases(options)
     print(f"seed {options.seed}: {len(todo)} cases", flush=True)
     try:

@@ -1,7 +1,7 @@
 """The methods of the sweep: the same work on our side and on each peer's, and what both must reach.
 
-Both sides get the same parameters and all processors. Of several peers the fastest counts; a peer
-that is not installed, or refuses a shape, is left out.
+Both sides get the same parameters and ``OMP_NUM_THREADS`` threads, or all processors. Of several
+peers the fastest counts; a peer that is not installed, or refuses a shape, is left out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from benchmarks.sweep.shapes import Data, Limits
 
 Work = Callable[[Data], Any]
+JOBS = int(os.environ.get("OMP_NUM_THREADS", -1))
 SPECIALISTS = ("LightGBM", "fastcluster", "celer", "openTSNE", "scikit-learn-intelex")
 
 
@@ -137,7 +139,7 @@ def estimator(module: str, cls: str, parameters: dict) -> Any:
 def class_of(module: str, cls: str) -> tuple[Any, dict]:
     """The class, and ``n_jobs`` where it takes it; looked up once, as it is timed."""
     kind = getattr(importlib.import_module(module), cls)
-    return kind, {"n_jobs": -1} if "n_jobs" in inspect.signature(kind).parameters else {}
+    return kind, {"n_jobs": JOBS} if "n_jobs" in inspect.signature(kind).parameters else {}
 
 
 def then(work: Work, call: Callable[[Any, Data], Any]) -> Work:
@@ -312,7 +314,12 @@ def boosted(cls: str, target: str) -> Work:
         import lightgbm
 
         made = getattr(lightgbm, cls)(
-            n_estimators=30, max_bin=255, min_child_samples=20, min_child_weight=1e-3, verbose=-1
+            n_estimators=30,
+            max_bin=255,
+            min_child_samples=20,
+            min_child_weight=1e-3,
+            verbose=-1,
+            n_jobs=JOBS,
         )
         y = data.y if target == "classes" else data.numbers
         return made.fit(data.X, y, sample_weight=data.weights)
@@ -466,7 +473,7 @@ def by_opentsne(data: Data) -> Any:
     import openTSNE
 
     found = type("Found", (), {})()
-    found.embedding_ = openTSNE.TSNE(n_iter=250, random_state=0, n_jobs=-1).fit(data.X)
+    found.embedding_ = openTSNE.TSNE(n_iter=250, random_state=0, n_jobs=JOBS).fit(data.X)
     return found
 
 

@@ -82,10 +82,11 @@ def page(record: list[dict[str, Any]]) -> str:
         "# Sweep",
         "",
         "Every method on shapes drawn at random, and on real sets where a folder was given,",
-        "against the fastest of its peers in the same run. Ratio: the peer's median time over ours",
+        "against the fastest of its peers in the same run. Ratio: the peer's time over ours",
         "(above 1: gnomon is faster). Growth: powers of rows (n), columns (d) and classes or",
         "clusters (k) in the times, ours and the peer's. Memory: our peak over the peer's, where",
         "one exceeds 16 MB.",
+        *clock_lines(rows),
         f"Made by `make sweep` on {os.cpu_count()} processors ({platform.machine()}), "
         f"Python {platform.python_version()}.",
         "",
@@ -137,6 +138,15 @@ def page(record: list[dict[str, Any]]) -> str:
             for row in real
         ]
     return "\n".join(lines) + "\n"
+
+
+def clock_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Which time was measured, in how many of the cases."""
+    by_processor = sum(row["outcome"].get("clock") == "processor" for row in rows)
+    return [
+        f"Time: in {len(rows) - by_processor} cases the median wall time on all processors, in",
+        f"{by_processor} the least processor time of one thread (`--clock processor`).",
+    ]
 
 
 def method_line(name: str, bar: float, rows: list[dict[str, Any]]) -> str:

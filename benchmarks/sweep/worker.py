@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from benchmarks.sweep.shapes import Shape, make
 
 # Seconds: work that takes less is repeated until it has taken as much.
 SHORT = 0.05
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "processor": time.process_time}
 
 
 def main() -> None:
@@ -54,27 +56,29 @@ def main() -> None:
                 data = make(shape, folder)
                 answer = {"ready": True}
             else:
-                answer = measured(work, data, method)
+                answer = measured(work, data, method, CLOCKS[request["clock"]])
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {str(error)[:200]}"}
         print(json.dumps(answer), file=answers, flush=True)
 
 
-def measured(work: Any, data: Any, method: Any) -> dict[str, float]:
+def measured(work: Any, data: Any, method: Any, clock: Callable[[], float]) -> dict[str, float]:
+    """Time by a clock (median of short runs, or the least processor time), memory and quality."""
     gc.collect()
     reset_peak()
     before = resident("VmRSS")
-    begin = time.perf_counter()
+    begin = clock()
     result = work(data)
-    seconds = time.perf_counter() - begin
+    seconds = clock() - begin
     memory = max(resident("VmHWM") - before, 0)
     times = [seconds]
     while sum(times) < SHORT:
-        begin = time.perf_counter()
+        begin = clock()
         work(data)
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     quality = method.quality(result, data)
-    return {"seconds": sorted(times)[len(times) // 2], "memory": memory, "quality": quality}
+    seconds = min(times) if clock is time.process_time else sorted(times)[len(times) // 2]
+    return {"seconds": seconds, "memory": memory, "quality": quality}
 
 
 if __name__ == "__main__":
