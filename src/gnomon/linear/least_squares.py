@@ -19,6 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy import stats
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.optimize import nnls
 
 from gnomon.contract import Data, Regressor, Step, SumLearner, Takes, intake
@@ -155,7 +156,7 @@ class LeastSquares(Regressor, SumLearner):
     def _update(self, state, total):
         if "transform" in state:
             state = refined(state, total, self._penalty(), self.fit_intercept)
-            again = state["condition"] > VERY_CLOSE_TO_DEPENDENT and state["refinements"] < 2
+            again = state["kept_condition"] > VERY_CLOSE_TO_DEPENDENT and state["refinements"] < 2
             return Step(state, state["objective"], not again)
         mean, gram = about_mean(total, self.fit_intercept)
         p = len(state["shift"])
@@ -495,8 +496,9 @@ class LinearRegression(LeastSquares):
         how many times a relative change of the data is enlarged in the coefficients; infinite
         where they are dependent.
     solver_ : str
-        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined) or ``"singular values"`` (no more
-        rows than columns).
+        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined); where there are no more rows than
+        columns ``"dual"`` (products of the rows) or, of rows close to dependent, ``"singular
+        values"``.
     statistics_ : LeastSquaresStatistics
         The sums of squares that `summary` is made of.
     history_ : History
@@ -904,6 +906,7 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
         "intercept": constant,
         "residual": np.maximum(residual, 0.0),
         "condition": float(values[0] / values[-1]) if full else np.inf,
+        "kept_condition": float(values[0] / values[keep].min(initial=values[0])),
         "rank": int(keep.sum()),
         "inverse_diagonal": np.diag(inverse).copy(),
         "inverse": inverse if len(coef) <= KEPT_COLUMNS else None,
@@ -925,7 +928,8 @@ def solve_wide(data, alpha, intercept, names):
         spread = np.abs(rows).max(axis=0)
         varies = spread > 32 * EPS * np.abs(location) * np.sqrt(weights.max())
         refuse_tiny(spread * varies, names)
-    coef, rank, condition, solver = wide_solution(rows, centered, alpha)
+    mean_direction = np.sqrt(weights) if intercept else None
+    coef, rank, condition, solver = wide_solution(rows, centered, alpha, mean_direction)
     if solver == "singular values":
         rows = centered_by_weight(data, intercept)[0]
     residual = ((centered - rows @ coef) ** 2).sum(axis=0)
@@ -1008,8 +1012,11 @@ def centered_by_weight(data: Data, intercept: bool):
     return rows, (targets - target_mean) * root, location, target_mean
 
 
-def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float):
-    """Coefficients, rank, condition and the way taken; may overwrite `rows`."""
+def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float, zero: np.ndarray | None):
+    """Coefficients, rank, condition and the way taken; may overwrite `rows`.
+
+    Rows and targets are orthogonal to `zero`, where it is given.
+    """
     n, p = rows.shape
     size = float(np.einsum("ij,ij->", rows, rows))
     if alpha > 1e-10 * size / n:
@@ -1018,6 +1025,10 @@ def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float):
         outer[np.diag_indices(n)] += alpha
         dual = scipy.linalg.solve(outer, targets, assume_a="pos", check_finite=False)
         return rows.T @ dual, p, float(np.sqrt((top + alpha) / alpha)), "dual"
+    if not alpha and n < p:
+        coef = least_norm(rows, targets, zero)
+        if coef is not None:
+            return coef, n - (zero is not None), np.inf, "dual"
     left, values, right = scipy.linalg.svd(
         rows, full_matrices=False, overwrite_a=True, check_finite=False
     )
@@ -1029,3 +1040,21 @@ def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float):
     full = keep.sum() == p
     condition = float(values[0] / values[-1]) if full else np.inf
     return coef, int(keep.sum()), condition, "singular values"
+
+
+def least_norm(rows: np.ndarray, targets: np.ndarray, zero: np.ndarray | None) -> np.ndarray | None:
+    """The solution X'a, X X'a = y, of least norm, refined once; None where rows are not far from
+    dependent, so that their products would have lost more than six digits.
+
+    Rows and targets are orthogonal to `zero`, where it is given.
+    """
+    outer = rows @ rows.T
+    size = float(np.trace(outer)) / len(outer)
+    if zero is not None:
+        outer += np.outer(zero * (size / (zero @ zero)), zero)
+    norm = float(np.abs(outer).sum(axis=0).max())
+    factor, failed = dpotrf(outer, lower=True, overwrite_a=True)
+    if failed or dpocon(factor, norm, uplo="L")[0] < CLOSE_TO_DEPENDENT**-2:
+        return None
+    coef = rows.T @ dpotrs(factor, targets, lower=True)[0]
+    return coef + rows.T @ dpotrs(factor, targets - rows @ coef, lower=True)[0]
