@@ -250,7 +250,7 @@ class GLM(Regressor, SumLearner):
         "n_jobs": JOBS,
     }
     _stored = {
-        "coef_": Array("f8", ("n_columns",)),
+        "coef_": Array("f", ("n_columns",)),
         "intercept_": Number(),
         "overdispersion_": Optional(Number()),
         "rank_": Whole(),

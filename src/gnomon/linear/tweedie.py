@@ -8,11 +8,12 @@ Texts: 000 11.3-11.4.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 
-from gnomon.contract import Data, intake
+from gnomon.contract import Data, Takes, intake
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, Interval, StrOptions, at_least, whole
@@ -48,6 +49,11 @@ class PenalizedGLM(GLM):
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = bool(np.isfinite(self._family().lowest))
         return tags
+
+    @property
+    def natively(self) -> Takes:  # type: ignore[override]
+        """What `GLM` takes; float32 rows give float32 coefficients."""
+        return replace(super().natively, float32=True)
 
     def _enough(self, state) -> float:
         return float(self.tol) ** 2 * state["unit"]
