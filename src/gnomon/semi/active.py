@@ -234,11 +234,11 @@ def label_curve(
             found[name].append(scores)
     share = n_test / (n - n_test)
     columns = {name: [_mean(at, share) for at in zip(*rows)] for name, rows in found.items()}
-    test = None
+    gain = None
     if n_repeats > 1:
         asked, drawn = ([scores[-1] for scores in each] for each in found.values())
-        test = corrected_t_test(asked, drawn, share)
-    return LabelCurve(strategy, counts, columns[strategy], columns["random "], test)
+        gain = corrected_t_test(asked, drawn, share)
+    return LabelCurve(strategy, counts, columns[strategy], columns["random "], gain)
 
 
 def _mean(values: Any, test_share: float) -> Estimate:
