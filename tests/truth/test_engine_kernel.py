@@ -45,6 +45,15 @@ def draw_line(line, offset):
     return greatest
 
 
+@kernel("f8[:]", "f8|f4[:,:]", "out f8[:]")
+def squared_distances(point, rows, out):
+    """out[i] = |rows[i] - point|^2; point (d,), rows (n, d) of either precision, out (n,)."""
+    for i in range(len(rows)):
+        out[i] = 0.0
+        for j in range(len(point)):
+            out[i] += squared(rows[i, j] - point[j])
+
+
 needs_jit = pytest.mark.skipif(jit_is_off(), reason="types are checked by compiled kernels only")
 
 
@@ -71,6 +80,24 @@ def test_inputs_in_any_memory_order_are_taken(rng):
     places, heights = np.arange(8.0)[::2], np.empty(4)
     assert draw_line(Line(2.0, places, heights), 1.0) == 13.0
     np.testing.assert_array_equal(heights, 2 * places + 1)
+
+
+def test_rows_of_either_precision_give_the_same_bits(rng):
+    rows, point = rng.normal(size=(9, 3)).astype(np.float32), rng.normal(size=3)
+    single, double = np.empty(9), np.empty(9)
+    squared_distances(point, rows, single)
+    squared_distances(point, rows.astype(np.float64), double)
+    np.testing.assert_array_equal(single, double)
+    np.testing.assert_allclose(double, ((rows - point) ** 2).sum(axis=1), rtol=1e-12)
+    assert squared_distances.name in KERNELS
+    assert f"{squared_distances.name} (float32)" in KERNELS
+
+
+@needs_jit
+def test_only_the_rows_may_be_of_either_precision(rng):
+    rows, point = rng.normal(size=(9, 3)), rng.normal(size=3).astype(np.float32)
+    with pytest.raises(TypeError):
+        squared_distances(point, rows, np.empty(9))
 
 
 @needs_jit
@@ -226,14 +253,16 @@ def test_importing_gnomon_imports_no_compiler(code):
 
 
 @needs_jit
-def test_importing_every_room_compiles_nothing():
+def test_importing_every_package_compiles_nothing_and_imports_no_compiler():
     done = python(
+        "import sys\n"
         "from gnomon.engine.registry import load_packages\n"
         "from gnomon.engine.kernel import KERNELS\n"
         "load_packages()\n"
-        "print([k.name for k in KERNELS.values() if k._compiled is not None])"
+        "print([k.name for k in KERNELS.values() if k._compiled is not None])\n"
+        "print('numba' in sys.modules)"
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert done.stdout.split() == ["[]", "False"], done.stderr
 
 
 def test_whatever_may_stand_in_a_model_file_is_declared_with_the_rooms():

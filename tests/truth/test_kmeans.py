@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster import (
@@ -320,6 +322,23 @@ def test_sparse_rows_and_float32_end_where_dense_rows_do(cls, rng):
         np.testing.assert_array_equal(model.predict(other), model.labels_)
     assert model.cluster_centers_.dtype == np.float32
     assert model.transform(other).dtype == np.float32
+
+
+@pytest.mark.parametrize("bounds", ["none", "hamerly", "elkan"])
+def test_float32_rows_give_the_bits_of_float64_without_a_copy_of_them(bounds, rng):
+    rows = rng.normal(size=(40_000, 30)).astype(np.float32)
+    model = KMeans(3, init=rows[:3], n_init=1, bounds=bounds, tol=0.5)
+    clone(model).fit(rows[:200])  # compiled before memory is counted
+    tracemalloc.start()
+    single = clone(model).fit(rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    double = clone(model).fit(rows.astype(np.float64))
+    assert peak < rows.nbytes
+    np.testing.assert_array_equal(single.labels_, double.labels_)
+    assert single.inertia_ == double.inertia_
+    centers = double.cluster_centers_.astype(np.float32)
+    np.testing.assert_array_equal(single.cluster_centers_, centers)
 
 
 def test_first_centers_in_any_memory_order_give_the_same(rng):

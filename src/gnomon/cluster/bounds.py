@@ -550,14 +550,14 @@ def two_bounds_pass(rows, weights, centers, mode, way, marks, changes):
     return objective
 
 
-@kernel("f8[:,:]", "f8[:]", Centers, "i8", "f8[:,:]", Marks, Changes)
+@kernel("f8|f4[:,:]", "f8[:]", Centers, "i8", "f8[:,:]", Marks, Changes)
 def pass_by_two_bounds(rows, weights, centers, mode, way, marks, changes):
     """`two_bounds_pass` for Python."""
     return two_bounds_pass(rows, weights, centers, mode, way, marks, changes)
 
 
 @kernel(
-    "f8[:,:]",
+    "f8|f4[:,:]",
     "f8[:]",
     "f8[:]",
     "f8",
@@ -609,7 +609,7 @@ def run_ahead(rows, weights, shift, scatter, least_movement, passes, way, marks,
     return len(objective)
 
 
-@kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]", "out i4[:]", "out f8[:]")
+@kernel("f8|f4[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]", "out i4[:]", "out f8[:]")
 def nearest_by_many_bounds(rows, centers, half_gap, movement, lower, labels, squared):
     """Elkan's assignment. rows (n, d), centres (k, d), half_gap (k, k), lower (n, k)."""
     k = len(centers)

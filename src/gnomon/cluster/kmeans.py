@@ -40,6 +40,7 @@ from gnomon.engine.sums import (
     Chunk,
     Source,
     add_up,
+    as_float_rows,
     chunks_per_block,
     joined,
     totals_of_blocks,
@@ -467,9 +468,10 @@ def farthest_rows(source: Source, centers: Centers, count: int, n_jobs: int | No
 
     def farthest_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
-        lengths = np.einsum("nd,nd->n", chunk.rows, chunk.rows) + centers.shift @ centers.shift
+        rows = as_float_rows(chunk.rows)
+        lengths = np.einsum("nd,nd->n", rows, rows) + centers.shift @ centers.shift
         away = (chunk.weights > 0) & (found.squared > ROUNDING**2 * lengths)
-        return pick_farthest(chunk.rows, found.squared * away, count)
+        return pick_farthest(rows, found.squared * away, count)
 
     parts = list(in_order(farthest_of, source.chunks(), n_jobs))
     rows, squared = (np.concatenate(each) for each in zip(*parts))

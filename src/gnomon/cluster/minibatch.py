@@ -200,7 +200,8 @@ class MiniBatchKMeans(CentrePredictor):
     def _fit(self, data: Data) -> None:
         require_rows(data.n_rows, self.n_clusters)
         surveyed = SurveyedData.of(for_dense_kernels(data), self.n_jobs)
-        rows, weights, rng = data.rows, data.weight_array, self._rng()
+        rows = data.rows if sp.issparse(data.rows) else surveyed.rows
+        weights, rng = data.weight_array, self._rng()
         n_distinct = distinct_keys(surveyed.key[surveyed.order])
         draw = WeightedDraw(surveyed.order).by(weights)
         centers = self._first_centers(rows, weights, n_distinct, draw, rng)
@@ -240,7 +241,7 @@ class MiniBatchKMeans(CentrePredictor):
 
     def _step(self, rows, drawn: np.ndarray, centers, counts, smooth: Smooth) -> float:
         """Move the centres by the batches of the drawn rows."""
-        if sp.issparse(rows) or rows.dtype != np.float64 or not rows.flags.c_contiguous:
+        if sp.issparse(rows) or not rows.flags.c_contiguous:
             rows, drawn = dense_rows(rows[drawn]), np.arange(len(drawn))
         return batch_pass(
             rows, drawn, self.batch_size, centers, counts, smooth.numbers, smooth.alpha, smooth.most
@@ -249,7 +250,7 @@ class MiniBatchKMeans(CentrePredictor):
     def _pieces(self, n: int, rows) -> Iterator[int]:
         """Draws of whole batches, n in all, few enough at a time to need little memory."""
         most = DRAWS_TOGETHER
-        if sp.issparse(rows) or rows.dtype != np.float64:
+        if sp.issparse(rows):
             most = min(most, SPARSE_CELLS // rows.shape[1])
         size = self.batch_size * max(most // self.batch_size, 1)
         return (min(size, n - start) for start in range(0, n, size))
@@ -377,7 +378,7 @@ def distinct_keys(key: np.ndarray) -> int:
     return 1 + int(np.count_nonzero(key[1:] != key[:-1]))
 
 
-@kernel("f8[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]", "out f8[:]", "f8", "i8")
+@kernel("f8|f4[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]", "out f8[:]", "f8", "i8")
 def batch_pass(rows, drawn, size, centers, counts, numbers, alpha, most):
     """Move the centres (k, d) after each batch of drawn rows; returns squared distances, summed.
 

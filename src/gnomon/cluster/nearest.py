@@ -242,7 +242,7 @@ def nearest_of(rows, which, points, shift, factors, squares, labels, squared, lo
 
 
 @kernel(
-    "f8[:,:]",
+    "f8|f4[:,:]",
     "i8[:]",
     "f8[:,:]",
     "f8[:]",
@@ -257,7 +257,7 @@ def fill_nearest(rows, which, points, shift, factors, squares, labels, squared, 
     nearest_of(rows, which, points, shift, factors, squares, labels, squared, lower)
 
 
-@kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")
+@kernel("f8|f4[:,:]", "f8[:,:]", "out f8[:,:]")
 def all_distances(rows, centers, distances):
     """Distance of every row to every centre, from the differences. rows (n, d), centres (k, d)."""
     for i in range(len(rows)):

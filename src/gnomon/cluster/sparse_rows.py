@@ -50,10 +50,10 @@ def dense_rows(rows: Any) -> np.ndarray:
 
 
 def for_dense_kernels(data: Data) -> Data:
-    """Data whose chunks are dense float64 rows.
+    """Data whose chunks are dense rows, of float32 where the rows are.
 
-    Sparse rows become dense chunk by chunk in every pass; dense rows of float32 are converted once,
-    which takes less time than a conversion in every pass.
+    Sparse rows become dense chunk by chunk in every pass; kernels read float32 as it is, and
+    compute in double precision.
     """
     source = data.source
     if not isinstance(source, ArraySource):
@@ -62,5 +62,6 @@ def for_dense_kernels(data: Data) -> Data:
         return Data(SparseSource(source), data.columns, data.kept)
     if source.rows.dtype == np.float64:
         return data
-    rows = np.ascontiguousarray(source.rows, dtype=np.float64)
-    return Data(ArraySource(rows, source.y, source.weights), data.columns, data.kept)
+    rows = np.ascontiguousarray(source.rows)
+    kept = ArraySource(rows, source.y, source.weights, keeps_float32=True)
+    return Data(kept, data.columns, data.kept)

@@ -19,7 +19,7 @@ from gnomon.contract.data import Data
 from gnomon.engine.draw import WeightedDraw, canonical_key
 from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
-from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
+from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, as_float_rows
 from gnomon.engine.threads import in_order
 
 MOST_PIECES = 2**20
@@ -90,7 +90,7 @@ class SurveyedData(Data):
         key = np.empty(self.n_rows)
 
         def mix(chunk: Chunk) -> None:
-            key[chunk.start : chunk.stop] = canonical_key(chunk.rows)
+            key[chunk.start : chunk.stop] = canonical_key(as_float_rows(chunk.rows))
 
         for _ in in_order(mix, self.source.chunks(), self.n_jobs, short=True):
             pass
@@ -105,7 +105,7 @@ class SurveyedData(Data):
 
 
 def _mean_sums(chunk: Chunk) -> Means:
-    return Means(chunk.weights.sum(), inner(chunk.rows, chunk.weights))
+    return Means(chunk.weights.sum(), inner(as_float_rows(chunk.rows), chunk.weights))
 
 
 def rows_at(source: Source, positions: np.ndarray) -> np.ndarray:
@@ -173,7 +173,7 @@ class Spread:
             sums = np.zeros(len(candidates))
             here = slice(chunk.start, chunk.stop)
             try_centers(
-                chunk.rows,
+                as_float_rows(chunk.rows),
                 chunk.weights,
                 factors,
                 constants,
@@ -285,7 +285,7 @@ STARTS: dict[str, Callable[[SurveyedData, int, np.random.Generator], np.ndarray]
 }
 
 
-@kernel("f8[:,:]", "f8[:]", "f8[:]", "f8", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
+@kernel("f8|f4[:,:]", "f8[:]", "f8[:]", "f8", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
 def deal_out(rows, weights, ends, length, group, mean, weight, total):
     """Add rows (less the mean) to the groups of the pieces that their stretch of the line covers.
 
@@ -309,7 +309,7 @@ def deal_out(rows, weights, ends, length, group, mean, weight, total):
                 break
 
 
-@kernel("f8[:,:]", "f8[:]", "i8", "f8[:]", "out f8[:]", "out i4[:]")
+@kernel("f8|f4[:,:]", "f8[:]", "i8", "f8[:]", "out f8[:]", "out i4[:]")
 def take_center(rows, center, number, quarter_gap, closest, owner):
     """Shrink each row's squared distance to its nearest centre by a new centre, and note the owner.
 

@@ -55,7 +55,7 @@ def add_to_clusters(rows, weights, shift, labels, squared, weight, total):
     return objective
 
 
-@kernel("f8[:,:]", "f8[:]", "f8[:]", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
+@kernel("f8|f4[:,:]", "f8[:]", "f8[:]", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
 def sum_by_cluster(rows, weights, shift, labels, squared, weight, total):
     """`add_to_clusters` for Python."""
     return add_to_clusters(rows, weights, shift, labels, squared, weight, total)

@@ -35,7 +35,9 @@ class Kernel:
         are C-contiguous and are taken read-only or writable alike, unless the entry starts with
         ``"out "``: the kernel writes there. A `typing.NamedTuple` class stands for a tuple of
         arrays and numbers; the type of each field is the string in its annotation,
-        ``Annotated[np.ndarray, "out f8[:]"]``.
+        ``Annotated[np.ndarray, "out f8[:]"]``. One entry may be of rows of either precision,
+        ``"f8|f4[:,:]"``: the function is then compiled for each when it is first needed. Next to
+        other numbers, which are f8, float32 is converted one by one without a copy of the rows.
 
     Notes
     -----
@@ -43,16 +45,27 @@ class Kernel:
     or writable like any other array, and puts the tuples together again inside.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: tuple[Entry, ...]):
+    def __init__(
+        self, function: Callable[..., Any], signature: tuple[Entry, ...], name: str | None = None
+    ):
         functools.update_wrapper(self, function)
         self.function = function
-        self.signature = signature
-        self.name = f"{function.__module__}.{function.__qualname__}"
+        self.signature = tuple(_of_precision(entry, "f8") for entry in signature)
+        self.name = name or f"{function.__module__}.{function.__qualname__}"
+        of_either = [i for i, entry in enumerate(signature) if entry != self.signature[i]]
+        self._place_of_rows = of_either[0] if of_either else -1
+        self._of_float32: Kernel | None = None
+        if of_either:
+            single = tuple(_of_precision(entry, "f4") for entry in signature)
+            self._of_float32 = Kernel(function, single, f"{self.name} (float32)")
         self._tuples = {i: entry for i, entry in enumerate(signature) if isinstance(entry, type)}
         self._compiled: Callable[..., Any] | None = None
         KERNELS[self.name] = self
 
     def __call__(self, *arguments: Any) -> Any:
+        other = self._of_float32
+        if other is not None and arguments[self._place_of_rows].dtype == np.float32:
+            return other(*arguments)
         if self._compiled is None:
             self._compiled = self.compile()
         try:
@@ -139,13 +152,40 @@ def kernel(*signature: Entry) -> Callable[[Callable[..., Any]], Kernel]:
     return declare
 
 
+class Subkernel:
+    """A function that kernels call, for numba as if it were its own; made by `subkernel`.
+
+    Numba is imported when the first kernel is compiled, since importing it takes long.
+
+    Parameters
+    ----------
+    function : callable
+    options : dict
+        Of ``numba.njit``.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """The function as numba calls it."""
+        import numba
+
+        return numba.njit(nogil=True, error_model="numpy", **self.options)(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
+
+
 def subkernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that kernels call; it takes its types from the calling kernel."""
-    if jit_is_off():
-        return function
-    import numba
-
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    return function if jit_is_off() else Subkernel(function, {})
 
 
 def lean_subkernel(
@@ -160,12 +200,10 @@ def lean_subkernel(
     """
     if jit_is_off():
         return function
-    import numba
-
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     if fused or reordered:
         options["fastmath"] = {"contract", "reassoc"} if reordered else {"contract"}
-    return numba.njit(nogil=True, error_model="numpy", **options)(function)
+    return Subkernel(function, options)
 
 
 def jit_is_off() -> bool:
@@ -196,6 +234,11 @@ def _in_c_order(entry: Entry, argument: Any) -> Any:
 
 def _kernel_by_name(name: str) -> Kernel:
     return KERNELS[name]
+
+
+def _of_precision(entry: Entry, precision: str) -> Entry:
+    """An entry of rows of either precision as one of this precision; others as they are."""
+    return entry.replace("f8|f4", precision) if isinstance(entry, str) else entry
 
 
 @functools.cache

@@ -126,12 +126,16 @@ def chunks_per_block(n_columns: int) -> int:
 
 @dataclass
 class ArraySource:
-    """Rows in memory, cut in chunks; each chunk is converted to float64 when its turn comes."""
+    """Rows in memory, cut in chunks; each chunk is converted to float64 when its turn comes.
+
+    With `keeps_float32`, dense chunks of float32 stay so, for kernels that take them.
+    """
 
     rows: Any
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
     size: int | None = None
+    keeps_float32: bool = False
     paces: dict[Any, Pace] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -151,6 +155,9 @@ class ArraySource:
         """Whether all rows are in one chunk."""
         return self.n_rows <= (self.size or rows_per_chunk(self.n_columns))
 
+    def _as_floats(self, rows: Any) -> Any:
+        return rows if self.keeps_float32 and rows.dtype == np.float32 else as_float_rows(rows)
+
     def pace_of(self, function: Callable[[Chunk], Any]) -> Pace:
         """How long the function took for one of these chunks, when it was last summed over them."""
         plain = getattr(function, "func", function)
@@ -167,7 +174,7 @@ class ArraySource:
                 start,
                 stop,
                 # a slice of sparse rows is a copy
-                as_float_rows(self.rows if self.in_one else self.rows[start:stop]),
+                self._as_floats(self.rows if self.in_one else self.rows[start:stop]),
                 None if self.y is None else self.y[start:stop],
                 ones[: stop - start] if self.weights is None else self.weights[start:stop],
                 self.weighted,
