@@ -19,6 +19,7 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from gnomon.engine.errors import DataError
 
+# Judgement: the third moment of fewer values is mostly noise, Student's t is left as it is.
 FEWEST_FOR_SKEWNESS = 5
 INTERVALS = ("student", "plain", "hoeffding", "chebyshev")
 

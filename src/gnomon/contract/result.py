@@ -10,7 +10,7 @@ from gnomon.contract.estimate import Estimate
 from gnomon.engine.notebook import table_html
 from gnomon.table.table import Table
 
-ROWS_SHOWN = 30
+ROWS_SHOWN = 30  # judgement: about one screen; `to_table()` has the rest
 
 
 class Result:

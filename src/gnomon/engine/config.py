@@ -6,6 +6,7 @@ import importlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+# Powers of ten as in SI; the line below adds the binary units of IEC 80000-13.
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 

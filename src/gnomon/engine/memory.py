@@ -7,7 +7,7 @@ from pathlib import Path
 from gnomon.engine.config import settings
 from gnomon.engine.errors import MemoryLimitError
 
-SHARE = 0.8
+SHARE = 0.8  # judgement: a fifth of free memory stays for the system and for errors of a forecast
 # Bytes that are granted without asking the machine what it has.
 TRIFLE = 2**24
 CGROUP = Path("/sys/fs/cgroup")

@@ -39,7 +39,7 @@ from gnomon.engine.errors import GnomonError, ModelFileError
 from gnomon.engine.renamed import class_of_today, name_of_today
 from gnomon.engine.storable import FUNCTIONS, STORABLE, STORED_AS
 
-FORMAT = 1
+FORMAT = 1  # rises with every change that older versions cannot read
 TRANSIENT = frozenset(
     {
         "_given",
@@ -49,13 +49,14 @@ TRANSIENT = frozenset(
         "_skl_callbacks_to_teardown",
     }
 )
+# 256 MB; with JSON_TO_MEMORY it guards against a bomb: arrays are not in the JSON.
 MOST_JSON = 2**28
 JSON_TO_MEMORY = 25  # bytes of Python objects that one byte of JSON may become: "[]," makes 64
-MOST_MEMBERS = 100_000
-DEEPEST = 60
+MOST_MEMBERS = 100_000  # judgement: one array is one member; forests keep theirs in a few
+DEEPEST = 60  # far below Python's recursion limit of 1,000 at several calls per level
 KINDS = frozenset("biufcSUMm")
 PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-BLOCK = 2**20
+BLOCK = 2**20  # 1 MB at a time: an untrue size in the header cannot make a great allocation
 END = 22  # bytes of the record at the end of a zip archive, before its comment
 TAG = "$"
 # Probabilities first: their number says more than the class that cannot be looked up.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+# Judgement: enough for a mean that is off by little; a chunk has as many rows at least.
 FIRST_ROWS = 256
 
 

@@ -24,7 +24,7 @@ from gnomon.engine.config import settings
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MOST_THREADS = 256
+MOST_THREADS = 256  # judgement: more is a mistake of the caller, and every thread costs memory
 # Seconds of work that are worth waking a thread for.
 WORTH_THREADS = 0.0002
 # Seconds from which an item is long enough to be done in a round of one for each thread.

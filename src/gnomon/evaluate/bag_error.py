@@ -29,6 +29,7 @@ from gnomon.evaluate.number_measures import mean_squared_error
 from gnomon.evaluate.progress import Progress
 from gnomon.evaluate.splits import bootstrap_bags
 
+# Share of distinct rows in a bootstrap sample, 0.632: Efron's weight of rows outside.
 OUTSIDE = 1 - np.exp(-1)
 
 

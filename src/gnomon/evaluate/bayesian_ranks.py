@@ -26,7 +26,7 @@ from gnomon.contract.estimate import Estimate, check_level
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import BayesianTest, check_rope, paired_differences
 
-DRAWS_AT_ONCE = 1000
+DRAWS_AT_ONCE = 1000  # judgement: bounds memory at 1,000 weights per pair of scores
 
 
 def bayesian_signed_rank_test(

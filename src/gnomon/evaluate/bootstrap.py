@@ -34,6 +34,7 @@ from gnomon.table.grid import n_rows_of, take_rows
 
 INTERVALS = ("expanded", "bca", "percentile", "basic", "normal")
 BY_JACKKNIFE = ("expanded", "bca")
+# Judgement: 50 draws are 400 bytes of places per row; seeds go by blocks, keep it.
 DRAWS_AT_ONCE = 50
 
 

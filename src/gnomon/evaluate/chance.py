@@ -22,7 +22,8 @@ from gnomon.engine.parameters import SEED, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number, Whole
 
-MIX = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(0x9E3779B97F4A7C15)  # splitmix64's increment (Steele, Lea, Flood 2014)
+# Shifts and factors of splitmix64's finalizer; the last shift, 31, has no factor.
 STEPS = (
     (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
     (np.uint64(27), np.uint64(0x94D049BB133111EB)),

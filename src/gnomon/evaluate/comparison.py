@@ -43,7 +43,7 @@ from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import label_pair
 
-MOST_FOR_EXACT_RANKS = 50
+MOST_FOR_EXACT_RANKS = 50  # SciPy's switch from the exact law in `wilcoxon`, so that both agree
 
 MANY_FOLDS = 50  # from which on the t test was measured to exceed its level for unstable learners
 

@@ -19,7 +19,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import complement, mean_of_shares
 from gnomon.evaluate.intake import label_column, label_pair, number_block, plain, two_classes
 
-MUTUAL = 0.25
+MUTUAL = 0.25  # judgement: a quarter of each class is taken for the other; `at_least` sets it
 
 
 @dataclass(repr=False)

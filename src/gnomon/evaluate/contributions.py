@@ -28,7 +28,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table.table import Table
 
 MOST_ENUMERATED = 40_000  # predictions for one row: half a second of boosted trees
-MOST_COLUMNS = 30
+MOST_COLUMNS = 30  # judgement: subsets to predict for grow with the columns; `most_columns` sets it
 OTHERS = "(all other columns)"
 ROUNDS = 2  # orders per background row, each with its reverse
 

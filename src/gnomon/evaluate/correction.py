@@ -20,7 +20,7 @@ from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.fold_run import seeded, with_target
 from gnomon.evaluate.intake import label_column, number_block, plain, probability_block
 
-TINY = 1e-12
+TINY = 1e-12  # log of a probability of zero becomes -27.6 instead of infinite
 
 
 @dataclass

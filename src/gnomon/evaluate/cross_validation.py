@@ -29,7 +29,7 @@ from gnomon.evaluate.progress import Progress
 from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.splits import PLENTY, Splits, as_splits
 
-PAIR_FITS = 5
+PAIR_FITS = 5  # five pairs hold each of the usual ten folds once, for half as many fits again
 
 
 def cross_validation_estimates(

@@ -28,7 +28,7 @@ from gnomon.evaluate.number_measures import heavy_tail_warning, room_for_the_tai
 from gnomon.evaluate.splits import Splits
 
 METHODS = ("rows", "folds")
-FEW_ROWS = 20
+FEW_ROWS = 20  # judgement: with so few rows per column folds depend on each other the most
 # The loss of the least probability that is not rounded to zero beside one.
 ROUNDED_TO_ZERO = float(-np.log(np.finfo(np.float64).eps / 2))
 

@@ -35,6 +35,7 @@ from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.evaluate.splits import Splits, as_splits
 
+# Judgement: closer at the start, where curves bend; each costs a round of folds.
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 INTERVALS = ("rows", "folds")
 

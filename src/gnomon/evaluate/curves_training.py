@@ -33,7 +33,7 @@ STAGED = {
 }
 BUDGETS = ("max_iter", "n_estimators", "n_iter", "n_epochs", "epochs")
 RECORDS = ("history_", "loss_curve_", "train_score_", "validation_scores_", "objective_curve_")
-DEFAULT_STEPS = 100
+DEFAULT_STEPS = 100  # scikit-learn's usual max_iter (100), where the learner names no number
 
 
 def training_curve(

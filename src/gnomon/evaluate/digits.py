@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 
-PLAIN_FROM, PLAIN_TO = -5, 9
+PLAIN_FROM, PLAIN_TO = -5, 9  # judgement: beyond 0.0001 and 999,999,999 powers of ten read easier
 
 
 def with_error(value: float, error: float, digits: int = 1, plus_minus: str = " ± ") -> str:

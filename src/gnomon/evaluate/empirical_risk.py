@@ -28,7 +28,8 @@ from gnomon.evaluate.growth import dichotomies, growth_function, lifted_points, 
 from gnomon.evaluate.intake import label_column, number_block, same_length
 from gnomon.evaluate.vc_bounds import VC_FORMS, vc_gap
 
-MOST_PROBLEMS = 20_000
+MOST_PROBLEMS = 20_000  # some seconds: 140 rows of one column, 30 of two
+# The M of big-M: larger hides violations in the solver's tolerance of 1e-6.
 STEEPEST_PROGRAMME = 1e4
 
 

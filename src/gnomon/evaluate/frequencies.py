@@ -24,9 +24,9 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import label_column, same_length
 from gnomon.evaluate.significance import Significance, significance
 
-SMALL = 5.0
-ROUNDING = 1e-26
-FAR = 1e5
+SMALL = 5.0  # the usual rule: the chi-square law is rough where an expected count is below 5
+ROUNDING = 1e-26  # (1e-13)^2, rounding errors of the deviations squared, relative to the total
+FAR = 1e5  # judgement: from here the spread between groups is known to within rounding
 
 
 def chi2_frequencies(

@@ -30,10 +30,11 @@ from sklearn.base import clone
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 
-MOST_POINTS = 16
-STEEPEST = 1e6
+MOST_POINTS = 16  # 16 points have 65,536 labellings, each of them a small problem to solve
+STEEPEST = 1e6  # bounds of weights keep the programme finite; planes between steeper ones are lost
+# Norms of a residual: rounding, a true gap; between them a linear programme decides.
 SURELY_NONE, SURELY_SOME = 1e-9, 1e-5
-HULL_WIDTH = 1e-9
+HULL_WIDTH = 1e-9  # rounding of `nnls` on scaled rows is 1e-15 or so; a gap of this size is one
 
 
 @dataclass(frozen=True, repr=False, eq=False)

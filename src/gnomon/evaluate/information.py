@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from gnomon.contract.estimate import finite_column
 from gnomon.engine.errors import DataError, GnomonWarning
 
+# Deviance is -2 log L, as AIC is defined; half of it is -log L.
 SCALES = {"deviance": 1.0, "half": 0.5}
 COVARIANCES = ("none", "spherical", "diagonal", "tied", "full")
 

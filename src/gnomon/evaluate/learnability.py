@@ -27,8 +27,8 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.growth import all_labelings
 
-MOST_BITS = 10
-MOST_TRAINING_ROWS = 12
+MOST_BITS = 10  # 1,024 rows; the labellings are counted, so the learners' predictions cost the time
+MOST_TRAINING_ROWS = 12  # 4,096 labellings, each of them one fit of every learner
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
-UNDERFLOW = 740.0
+UNDERFLOW = 740.0  # exp(-740) is 4e-322, next to the least number that a float64 holds
+# The integrand falls like exp(-v^2 / 2): at 9.5 it is 3e-20; steps of 0.01.
 PATH = np.linspace(0.0, 9.5, 951)
 
 

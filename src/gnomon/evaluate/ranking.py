@@ -30,6 +30,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.renamed import former_parameters
 from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
 
+# Recall 0, 0.1, ..., 1: the eleven points of TREC's average precision.
 RECALL_LEVELS = np.arange(11) / 10
 # Rows of the rarer class on the wrong side that tell as much of an area's spread as is assumed.
 TELLING = 1.0

@@ -26,7 +26,7 @@ from gnomon.table.frames import native
 from gnomon.table.grid import is_table
 from gnomon.table.table import Table
 
-FORMAT = 1
+FORMAT = 1  # rises with every change of the folder that older versions cannot read
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 # Of the globals that a function uses, those that are told by what they are worth.
 TAKEN_BY_VALUE = (bool, int, float, str, tuple, np.ndarray)

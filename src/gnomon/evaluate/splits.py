@@ -30,7 +30,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.intake import label_column
 
-PLENTY = 10_000
+PLENTY = 10_000  # judgement: from here half of the rows teach nearly as well as nine tenths
 Pair = tuple[np.ndarray, np.ndarray]
 
 

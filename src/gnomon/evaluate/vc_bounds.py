@@ -29,7 +29,7 @@ from gnomon.evaluate.bounds import check_at_least, check_probability
 from gnomon.evaluate.intake import number_block
 
 VC_FORMS = ("growth", "polynomial", "exponential", "vapnik", "as printed")
-PRACTICAL_ROWS_PER_DIMENSION = 10
+PRACTICAL_ROWS_PER_DIMENSION = 10  # the texts' rule of thumb, see `rule_of_thumb`
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -39,9 +39,9 @@ from gnomon.table.recode import as_strings, recode
 from gnomon.table.schema import WRITING, Column
 from gnomon.table.terms import TermCounts, shared_counts
 
-DAY = 86_400.0
+DAY = 86_400.0  # seconds
 OTHER = "(other)"
-MOST_DENSE_LEVELS = 100
+MOST_DENSE_LEVELS = 100  # judgement: a column becomes at most 100 dense columns, 800 bytes per row
 
 
 class Code:

@@ -63,9 +63,9 @@ _TAILS = tuple(
 )
 TIME_FORMATS = ("%H:%M", "%H:%M:%S")
 PACKED_DATE = "%Y%m%d"
-CENTURY_TURN = 69
-LONGEST = 45
-STRINGS_LOOKED_AT = 5
+CENTURY_TURN = 69  # POSIX: two-digit years 69 to 99 are of the 1900s, 00 to 68 of the 2000s
+LONGEST = 45  # a date and time with the longest month name and a zone fits; texts are not tried
+STRINGS_LOOKED_AT = 5  # judgement: formats of the first five; each format costs a pass over all
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,13 @@ delimiter quote escape encoding header names decimal thousands missing day_first
 ragged
 """
 OPTIONS = frozenset(_OPTION_WORDS.split())
-LONGEST_LINE = 1 << 28
-SAMPLE_ROWS = 1000
-BAD_LINES_SHOWN = 5
+LONGEST_LINE = 1 << 28  # 256 MB: a longer line is a quote without its end, not a row
+SAMPLE_ROWS = 1000  # judgement: tells columns of plain numbers; what fails later is read anew
+BAD_LINES_SHOWN = 5  # judgement: enough to see a pattern in one line of message
 _BLANK_LINES = re.compile(rb"(?<=\n)\n")
+# Judgement: records looked at for more bad lines; Python reads them slowly.
 SEARCH_AFTER_FIRST = 100_000
-ROW_BLOCK = 1 << 16
+ROW_BLOCK = 1 << 16  # 64 KB, a usual pipe buffer; a row's end is mostly in the first
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 

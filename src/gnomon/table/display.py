@@ -14,10 +14,10 @@ from gnomon.table.recode import as_strings
 if TYPE_CHECKING:
     from gnomon.table.table import Table
 
-ROWS_SHOWN = 8
-COLUMNS_SHOWN = 12
-WIDTH = 100
-CELL_WIDTH = 24
+ROWS_SHOWN = 8  # judgement: a glance, with its heading well within one screen
+COLUMNS_SHOWN = 12  # judgement: about what a screen is wide
+WIDTH = 100  # letters of a line; columns that do not fit are counted below
+CELL_WIDTH = 24  # judgement: four such cells in a line of 100 letters
 MISSING = "·"
 
 

@@ -32,11 +32,13 @@ from gnomon.table.kinds import Kind
 from gnomon.table.schema import Column
 from gnomon.table.table import Table
 
+# Judgement: bounds a dictionary in memory; sparse rows hold one entry each.
 MOST_LEVELS_SPARSE = 10**7
+# Histogram trees take 255 codes as in scikit-learn, one of them for all other levels.
 MOST_LEVELS_NATIVE = 254
-MOST_WORDS = 100
+MOST_WORDS = 100  # judgement: dense columns, as MOST_DENSE_LEVELS; MOST_TERMS says what it costs
 MOST_TERMS = 50_000  # film reviews: 0.882 with 50,000 terms, 0.71 with 100 words
-LOOK_ROWS = 2**16
+LOOK_ROWS = 2**16  # block borders enter the last bits of sums: must not depend on the source
 
 
 @storable

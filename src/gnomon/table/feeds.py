@@ -36,8 +36,8 @@ from gnomon.table.settle import flattened
 from gnomon.table.source import ByteSource, length_of_mark
 from gnomon.table.table import Table
 
-PIECE_ROWS = 1 << 16
-JSON_BLOCK = 1 << 22
+PIECE_ROWS = 1 << 16  # judgement: pieces of some MB; the same as LOOK_ROWS of the codes
+JSON_BLOCK = 1 << 22  # judgement: 4 MB, so that streaming holds little; a line must fit in it
 
 
 class Feed(Protocol):

@@ -76,7 +76,7 @@ _ENDINGS = {
 }
 _TEXT_FORMATS = ("delimited", "json", "arff")
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".zst", ".zstd", ".xz")
-START = 4096
+START = 4096  # judgement: one page of a file tells signatures, and text from bytes
 _EXPECTED = "A table is expected: CSV, Parquet, Arrow, JSON lines, ARFF, Excel or SQLite."
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from gnomon.table.errors import ReadError
 from gnomon.table.idx import read_idx
 
+# Of the CIFAR files' description: 32 x 32 pixels, red, green, blue.
 CIFAR_SIDE, CIFAR_CHANNELS = 32, 3
 CIFAR_PIXELS = CIFAR_SIDE * CIFAR_SIDE * CIFAR_CHANNELS
 

@@ -31,14 +31,15 @@ from gnomon.table.recode import (
 from gnomon.table.schema import Column, Schema
 from gnomon.table.settle import flattened, settled
 
+# Judgement: above it a column is text or an identifier however many rows there are.
 MOST_LEVELS = 10_000
-MANY_LEVELS = 1_000
-FEW_LEVELS = 20
-FEW_ROWS = 20
+MANY_LEVELS = 1_000  # judgement: above it a level must have ten rows on average
+FEW_LEVELS = 20  # judgement: so few are levels even where they are long or each is rare
+FEW_ROWS = 20  # judgement: in fewer rows it happens by chance that no value occurs twice
 STORED_NUMBERS, WRITTEN_NUMBERS = "stored as numbers", "all values are numbers"
-LONG_WORDS, LONG_CHARACTERS = 5, 50
-MOST_STRAYS = 0.2
-RARE_ROWS = 0.01
+LONG_WORDS, LONG_CHARACTERS = 5, 50  # judgement: on average; names of levels have one to four words
+MOST_STRAYS = 0.2  # judgement: a fifth of distinct values is a dirty column, more is another kind
+RARE_ROWS = 0.01  # judgement: with fewer than five distinct values rows are counted instead
 
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),

@@ -22,7 +22,7 @@ from gnomon.table.sniff import decide_encoding
 from gnomon.table.source import ByteSource, length_of_mark
 from gnomon.table.table import Table, understood
 
-BLOCK = 1 << 24
+BLOCK = 1 << 24  # judgement: 16 MB, as a line must fit in a block; longer ones are read by Python
 # Arrow's parser calls itself for every level: 100,000 levels end the process
 MOST_NESTED = 500
 TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)

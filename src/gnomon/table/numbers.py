@@ -32,7 +32,7 @@ kmh km/h m/s rpm dB bpm cc hp
 """
 CURRENCIES = frozenset(_CURRENCY_WORDS.split())
 UNITS = frozenset(_UNIT_WORDS.split())
-LONGEST_UNIT = 12
+LONGEST_UNIT = 12  # judgement: "kilograms/h" is a unit; longer endings are words
 DECIMAL_MARKS = (".", ",")
 THOUSANDS_MARKS = (".", ",", " ", "'")
 

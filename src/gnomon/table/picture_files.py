@@ -18,8 +18,9 @@ from gnomon.engine.kernel import kernel
 from gnomon.table.errors import ReadError
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# Samples of a pixel for each PNG color type (PNG specification 11.2.2).
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-LUMINANCE = np.array([0.299, 0.587, 0.114])
+LUMINANCE = np.array([0.299, 0.587, 0.114])  # luma of red, green and blue, ITU-R BT.601
 KNOWN = "PNG, PGM, PBM, NPY, or CSV with a row of numbers for each row of pixels"
 
 

@@ -20,6 +20,7 @@ from gnomon.table.schema import Column, Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
+# Judgement: bytes of memory per byte of text while it is parsed, on the high side.
 MEMORY_PER_BYTE = {"delimited": 4, "json": 8, "arff": 8}
 SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 

@@ -32,10 +32,11 @@ from gnomon.table.schema import Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
-SAMPLE_ROWS = 50_000
-CHUNK_CELLS = 2**20
+SAMPLE_ROWS = 50_000  # judgement: kinds are told from them; what differs later is an error
+CHUNK_CELLS = 2**20  # judgement: 8 MB of numbers for each chunk, of which several are in memory
+# Judgement: bounds the share of per-chunk work, and memory of narrow tables.
 FEWEST_ROWS, MOST_ROWS = 2**8, 2**17
-MOST_LEVELS = 10**5
+MOST_LEVELS = 10**5  # judgement: the words of all columns are held in memory as Python strings
 
 
 class Scan:

@@ -23,7 +23,7 @@ from gnomon.table.errors import ReadError
 from gnomon.table.kinds import Kind
 from gnomon.table.numbers import wrong_marks
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 1  # rises with every change that older versions cannot read
 BY_HAND = "set by hand"
 # fields of a column that say how its values are written
 WRITING = ("unit", "format", "decimal", "thousands", "missing")

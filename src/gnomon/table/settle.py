@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from gnomon.table.errors import ReadError
 
-MOST_BYTES = 2**31 - 1
+MOST_BYTES = 2**31 - 1  # Arrow's plain strings have 32-bit offsets
 
 
 def flattened(arrow: pa.Table) -> tuple[pa.Table, list[str]]:

@@ -24,10 +24,11 @@ from gnomon.table.source import (
     undecodable_error,
 )
 
-SAMPLE_BYTES = 1 << 18
-LINES_LOOKED_AT = 200
+SAMPLE_BYTES = 1 << 18  # judgement: 256 KB hold hundreds of rows and are read at once
+LINES_LOOKED_AT = 200  # judgement: each way of parting is tried on all of them, in Python
 DELIMITERS = ("\t", ";", "|", ",", " ", ":")
 NAMES_OF = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar", ":": "colon"}
+# The most that csv.field_size_limit takes everywhere (a C long has 32 bits on Windows).
 LONGEST_FIELD = 2**31 - 1
 
 _VALUE = re.compile(

@@ -31,7 +31,7 @@ READING = ("SELECT", "MULTI")  # EXPLAIN ANALYZE runs what it explains; PRAGMA a
 SQLITE_READS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
-ROWS_AT_A_TIME = 10_000
+ROWS_AT_A_TIME = 10_000  # judgement: rows come as Python tuples, ten times the size of columns
 DUCKDB_ROWS = 2**14  # of a batch, so that the memory limit is compared before long texts add up
 BATCH_BYTES = 2**24  # a batch ends early where its cells are long
 # one cell of SQLite may have this share of the memory limit: a view can make one of any length

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gnomon.table.table import Table
 
 Whiskers = Literal["iqr", "range", "sd", "percentile"]
-IQR_FACTOR = 1.5
+IQR_FACTOR = 1.5  # Tukey's fences
 MOST_CODES = 10  # whole numbers of so few values are codes or marks, of which none is an outlier
 HEADINGS = ("column", "kind", "missing", "distinct", "outliers", "values")
 

@@ -27,6 +27,7 @@ from gnomon.workbench.base.given import left_out, source_of, with_target
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.runs import Run
 
+# Judgement: bounds the time of a trial, which ranks methods well enough.
 MOST_TRIED_ROWS = 20_000
 
 

@@ -12,7 +12,7 @@ from gnomon.workbench.advise.options import AdviseOptions
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 
-FOLDS = 5
+FOLDS = 5  # usual number of folds (scikit-learn's default cv)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from gnomon.workbench.advise.result import Facts
 
-MANY_LEVELS = 50
-MANY_COLUMNS = 50
-RARE = 0.05
-FEW_ROWS_PER_COLUMN = 10
+MANY_LEVELS = 50  # judgement: trees single rows out by more levels, and most of them are rare
+MANY_COLUMNS = 50  # judgement: columns that say nothing drown distances; stumps pick
+RARE = 0.05  # judgement: accuracy hides a class of fewer than 5% of the rows
+FEW_ROWS_PER_COLUMN = 10  # the rule of thumb of ten rows for each coefficient
 
 Condition = Callable[[Facts], bool]
 

@@ -16,7 +16,7 @@ from gnomon.workbench.base.screen import (
 )
 from gnomon.workbench.base.shared_options import AsJson, RunsFolder
 
-DIFFERENT = 1
+DIFFERENT = 1  # exit status, as of `diff`: 1 where the results differ
 
 
 def again(

@@ -31,7 +31,7 @@ from gnomon.table.table import Table
 
 GROUPED = (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN)
 NUMBERED = (Kind.NUMBER, Kind.INTEGER, Kind.DATETIME)
-DAY = 86_400_000_000
+DAY = 86_400_000_000  # microseconds
 # Rows from which ranks are taken; more are drawn from, which the result says.
 MOST_RANKED = 200_000
 ROWS_AT_ONCE = 8192

@@ -30,7 +30,7 @@ from gnomon.trees import (
 )
 from gnomon.workbench.analysis.tuned import AS_USUAL, tuned
 
-SEARCH_UP_TO = 20_000
+SEARCH_UP_TO = 20_000  # judgement: a search multiplies each fit by its settings and folds
 # learners whose work grows with the square of the rows
 SQUARE_UP_TO = 10_000
 # boosting ends by a tenth of its rows, which half of a fold of fewer does not have

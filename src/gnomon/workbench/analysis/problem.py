@@ -20,10 +20,11 @@ from gnomon.evaluate import MEASURES, Measure
 from gnomon.table import Kind, Table
 from gnomon.table.schema import no_such_column
 
-FEWEST_ROWS = 20
+FEWEST_ROWS = 20  # judgement: five folds of fewer rows test fewer than four rows each
+# Judgement: boosting grows a tree per class and round; tables are hardly read either.
 MOST_CLASSES = 200
 FEWEST_TESTED = 4  # rows of a class: one to test, and one for each of three folds
-FEW_VALUES = 10
+FEW_VALUES = 10  # judgement: more whole numbers than ten are counts or measures, not classes
 LOPSIDED = 0.8  # of the rows are of one class: accuracy says little
 FEWEST_FOR_AUC = 15  # rows of the rarer class: three in each of five folds
 TASKS = ("auto", "classify", "regress")

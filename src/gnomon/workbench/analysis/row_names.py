@@ -6,7 +6,7 @@ from typing import Any
 
 from gnomon.table import Kind, Table
 
-LONGEST_NAME = 60
+LONGEST_NAME = 60  # judgement: a name beside a point must fit the picture; longer cells are texts
 
 
 def name_columns(table: Table) -> dict[str, list[Any]]:

@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 
 from gnomon.table import Kind, Table
 
-FEWEST = 20
+FEWEST = 20  # judgement: a shorter series cannot show a forecast's worth
 # Columns beyond which a table with dates is rather one of things that have a date.
 MOST_COLUMNS = 6
 # Share of the dates that must be distinct: one row for each date of one series.

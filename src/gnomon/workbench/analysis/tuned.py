@@ -16,7 +16,8 @@ from gnomon.ensemble import BucketClassifier, BucketRegressor
 from gnomon.optimize import Categorical, Integer, Real, Space
 
 AS_USUAL = "as usual"
-FOLDS = 3
+FOLDS = 3  # fewer than five: many settings are compared, and each costs one fit per fold
+# Judgement: the ranges that boosting's settings are usually searched in, on a log scale.
 BOOSTING = {
     "max_leaf_nodes": Integer(4, 64, log=True),
     "learning_rate": Real(0.02, 0.3, log=True),

@@ -13,7 +13,7 @@ from typing import Any
 from gnomon.engine.errors import DataError
 
 _BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
-SECONDS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+SECONDS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}  # units as people write them
 
 
 @contextmanager

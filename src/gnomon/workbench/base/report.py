@@ -26,8 +26,8 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.show.theme import THEMES, Theme
 from gnomon.workbench.base.whole_file import write_whole
 
-MOST_BYTES = 6_000_000
-LONG = 40
+MOST_BYTES = 6_000_000  # judgement: larger pages open slowly; Plotly itself is 4.8 MB of it
+LONG = 40  # judgement: longer cells are broken into lines, shorter ones stay on one
 MARKS = {"good": "✓", "warning": "!", "bad": "✕", "note": "i"}
 SPOKEN = {"good": "Good", "warning": "Warning", "bad": "Bad", "note": "Note"}
 Verdict = Literal["good", "warning", "bad", "note"]

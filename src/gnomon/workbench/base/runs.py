@@ -26,7 +26,7 @@ from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.process_mark import at_work, mark_of_this_process
 from gnomon.workbench.base.whole_file import WriteError, write_whole
 
-FORMAT = 1
+FORMAT = 1  # rises with every change of run.json that older versions cannot read
 RECORD = "run.json"
 PACKAGES = ("gnomon", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "duckdb")
 

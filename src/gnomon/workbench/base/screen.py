@@ -23,7 +23,7 @@ from rich.table import Table as RichTable
 
 from gnomon.workbench.base.job import INTERIM
 
-LONG_WORD = 10
+LONG_WORD = 10  # judgement: longer words may be broken, so that columns stay narrow
 console = Console()
 complaints = Console(stderr=True)
 

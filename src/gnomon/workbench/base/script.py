@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-SHORT = 60
+SHORT = 60  # judgement: calls of so many letters are written on one line, others one option a line
 # functions of jobs whose names are those of packages, which cannot be called
 FUNCTIONS = {"decide": "improve", "prepare": "reshape"}
 

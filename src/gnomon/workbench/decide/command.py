@@ -11,7 +11,7 @@ from gnomon.workbench.base.options import Option
 from gnomon.workbench.base.screen import print_table, say
 from gnomon.workbench.decide.options import JOB
 
-MOST_QUESTIONS = 8
+MOST_QUESTIONS = 8  # judgement: a person answers a few; the value known by then is stated
 
 
 class DecideCommand(JobCommand):

@@ -37,7 +37,7 @@ from gnomon.workbench.decide.words import answers, goals, settings, turns, wishe
 from gnomon.workbench.learn.job import learn
 from gnomon.workbench.learn.result import LearnResult
 
-FOLDS = 5
+FOLDS = 5  # usual number of folds (scikit-learn's default cv)
 FEWEST = 12  # rows with all wanted outcomes; fewer say nothing about held-out errors
 
 

@@ -13,7 +13,7 @@ from gnomon.vision import read_image
 from gnomon.workbench.base.report import Report, Verdict
 from gnomon.workbench.detect.result import HEADINGS, DetectResult, Found
 
-MOST_PICTURES = 12
+MOST_PICTURES = 12  # judgement: every picture is inside the report; some 100 KB each
 GOOD = 0.5  # mean average precision
 
 

@@ -19,6 +19,7 @@ from gnomon.workbench.base.whole_file import written
 from gnomon.workbench.detect.options import DetectOptions
 
 HEADINGS = ["class", "true boxes", "found", "false boxes"]
+# Judgement: five colors of boxes that are told apart on photographs.
 COLORS = ((230, 60, 40), (40, 110, 230), (20, 150, 80), (200, 120, 0), (150, 60, 180))
 MOST_DRAWN = 1000  # pictures that are written with their boxes
 

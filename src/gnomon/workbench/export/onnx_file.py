@@ -11,7 +11,7 @@ from gnomon.engine.errors import DataError, GnomonError
 from gnomon.table.codes import NumberCode
 from gnomon.workbench.export.plain_model import PlainModel
 
-OPSET, ML_OPSET = 17, 3
+OPSET, ML_OPSET = 17, 3  # judgement: operators of 2022 are in every runtime that is still used
 
 
 class NeedsOnnx(GnomonError, ImportError):

@@ -9,7 +9,7 @@ from gnomon.workbench.base.command import JobCommand
 from gnomon.workbench.base.screen import console, print_table, say
 from gnomon.workbench.forecast.options import JOB
 
-MOST_ROWS = 24
+MOST_ROWS = 24  # judgement: one screen; a day of hours, two years of months
 
 
 class ForecastCommand(JobCommand):

@@ -13,7 +13,7 @@ from gnomon.workbench.base.report import Report, drawn_together
 from gnomon.workbench.forecast.competition import without_gaps
 from gnomon.workbench.forecast.result import HEADINGS, ForecastResult
 
-MOST_FANS = 6
+MOST_FANS = 6  # judgement: series drawn one by one; the table has all
 CAPTIONS = {
     "forecast": "The series, the forecast and its interval. The gray band shows the last window, "
     "forecast from the values before it.",

@@ -22,7 +22,7 @@ from gnomon.workbench.forecast.options import ForecastOptions
 from gnomon.workbench.forecast.series import SeriesSet
 
 HEADINGS = ["method", "MASE", "sMAPE", "RMSE", "MASE less than baseline's", "p"]
-SHOWN = 0.05
+SHOWN = 0.05  # the usual level of 5%
 
 
 @dataclass(frozen=True)

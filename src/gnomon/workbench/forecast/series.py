@@ -16,7 +16,7 @@ from gnomon.table.schema import no_such_column
 from gnomon.workbench.forecast.calendar import Calendar, places_of, stretches
 from gnomon.workbench.forecast.options import ForecastOptions
 
-FEWEST = 10
+FEWEST = 10  # judgement: two or three origins and a model of as few parameters
 
 
 @dataclass

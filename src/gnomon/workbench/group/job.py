@@ -27,7 +27,7 @@ from gnomon.workbench.group.result import GroupResult
 from gnomon.workbench.group.search import MOST_JUDGED, fitted, parted_as_made, search
 from gnomon.workbench.group.tendency import tendency_of
 
-FEWEST_ROWS = 10
+FEWEST_ROWS = 10  # judgement: two groups of five rows; fewer cannot be told from chance
 
 
 @JOB.public

@@ -23,9 +23,9 @@ from gnomon.workbench.analysis.associations import GROUPED
 # Effects below are too small to be called typical (Cohen's "small").
 LEAST_EFFECT = 0.2
 NOTHING_TYPICAL = f"nothing sets it apart by {LEAST_EFFECT} standard deviations or more"
-MOST_TRAITS = 8
-MOST_LEVELS = 50
-MOST_IN_A_NAME = 3
+MOST_TRAITS = 8  # judgement: what a reader takes in; the strongest come first
+MOST_LEVELS = 50  # judgement: bounds tests for each column; a level of lesser effect is no trait
+MOST_IN_A_NAME = 3  # judgement: a name of three traits is still read as a name
 
 
 class Trait(NamedTuple):

@@ -33,8 +33,8 @@ CAPTIONS = {
     "of yes and no they are shares.",
 }
 ROUND_ONES = " That is no fault of groups of any shape: one may lie round another."
-TREE_ROWS = 1_000
-MOST_PLANES = 6
+TREE_ROWS = 1_000  # judgement: a dendrogram of more leaves is a black band
+MOST_PLANES = 6  # judgement: six columns make 15 planes
 
 
 def pictures_of(result: GroupResult) -> dict[str, Callable[[str], Any]]:

@@ -23,17 +23,17 @@ from gnomon.engine.errors import DataError, GnomonError
 from gnomon.neighbors import NearestNeighbors
 from gnomon.workbench.group.options import METHODS, GroupOptions
 
-MOST_JUDGED = 2_000
-MOST_MERGED = 20_000
-USUAL_MOST = 10
+MOST_JUDGED = 2_000  # judgement: indices compare all pairs, two million of 2,000 rows
+MOST_MERGED = 20_000  # judgement: Ward's time grows with the square of the rows
+USUAL_MOST = 10  # judgement: people name up to ten groups; more are tried where ten is best
 FURTHER = (12, 15, 18, 22, 26, 31, 37, 43, 50)  # numbers of groups that are looked at beyond ten
-HALVES = 5
+HALVES = 5  # judgement: each half is two fits; the mean over five tells 0.8 from chance
 # Agreement of two halves from which on a grouping is called stable.
 STABLE = 0.8
-NEIGHBORS = 10
+NEIGHBORS = 10  # judgement: as many equals make a place dense, in DBSCAN and in its index
 # Shares of the rows that are dense at the reaches that DBSCAN tries.
 DENSE_SHARES = (0.5, 0.75, 0.9, 0.97)
-LEAST_REACH = 1e-12
+LEAST_REACH = 1e-12  # judgement: positive for rows of which most are equal
 # Of DBSCAN's groupings the one of fewest groups is taken whose index has this share of the best.
 NEARLY_AS_DENSE = 0.5
 # Density index from which on groups of any shape are parted at all.

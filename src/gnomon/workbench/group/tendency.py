@@ -24,7 +24,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.workbench.group.search import Grouping, density_of, made, parted_by
 from gnomon.workbench.group.valley import valley_p
 
-LEVEL = 0.05
+LEVEL = 0.05  # the usual level of 5%
 # Clouds without groups that a grouping is compared with, and the rows of each.
 CLOUDS, CLOUD_ROWS = 39, 1_000
 # A column of no more different values than this, and on average five rows each, keeps them; so does

@@ -10,7 +10,7 @@ from gnomon.workbench.base.command import JobCommand
 from gnomon.workbench.base.screen import print_table, say
 from gnomon.workbench.label.options import JOB
 
-MOST_CELLS = 12
+MOST_CELLS = 12  # judgement: what one line of question shows of a row
 
 
 class LabelCommand(JobCommand):

@@ -24,11 +24,12 @@ from gnomon.workbench.base.runs import Run
 from gnomon.workbench.label.options import JOB, LabelOptions
 from gnomon.workbench.label.result import LabelResult
 
-N_TREES = 100
-FEWEST_FOR_CURVE = 60
+N_TREES = 100  # scikit-learn's default n_estimators
+FEWEST_FOR_CURVE = 60  # judgement: a curve learns on part of the labels and is judged on the rest
+# Judgement: a forest is fitted for each repeat and point, so rows are bounded.
 MOST_FOR_CURVE = 1_000
 REPEATS = 6  # four show a gain of 2.6 standard deviations of one repeat, six of two
-POINTS = 5
+POINTS = 5  # judgement: enough to see whether the curve still rises
 
 
 @JOB.public

@@ -26,7 +26,7 @@ from gnomon.evaluate.measures import Said
 from gnomon.workbench.analysis.portfolio import BASELINE, STACK, Entrant
 
 LEAST_WEIGHT = 0.02  # of a member: below it, a fit of its own is not worth the time
-COMPLEXITY = 5
+COMPLEXITY = 5  # judgement: a stack ranks as the most complex where scores tie
 
 
 def blended(

@@ -24,26 +24,26 @@ from gnomon.workbench.learn.evidence import Check, Evidence
 from gnomon.workbench.learn.lead import leads, losses_of_rows
 from gnomon.workbench.learn.leaks import exact_sum, golden_column, key_of_rows, too_good
 
-NOT_REAL = 0.5
-HARDLY_LEARNT = 0.1
-FOLDS_DIFFER = 0.01
-LOPSIDED = 0.8
-RARE_ROWS = 50
-ROWS_PER_COLUMN = 10
-FEW_ROWS = 200
-REPEATED = 0.01
-OUT_OF_RANGE = 0.05
-MISCALIBRATED = 0.05
-GROUP_P = 0.01
-SELDOM_BEST = 0.5
-SHIFT_P = 0.001
-DRIFT_AREA = 0.6
-CORRELATED = 0.95
-MANY_LEVELS = 50
-SLOWER = 10.0
+NOT_REAL = 0.5  # judgement: half of the gain over the baseline is lost between training and test
+HARDLY_LEARNT = 0.1  # judgement: under a tenth of the baseline's error is removed
+FOLDS_DIFFER = 0.01  # stricter than 0.05, as some twenty checks run with every job
+LOPSIDED = 0.8  # judgement: guessing the commonest class is right for so many rows
+RARE_ROWS = 50  # judgement: ten test rows of a class in each of five folds
+ROWS_PER_COLUMN = 10  # the rule of thumb of ten rows for each coefficient
+FEW_ROWS = 200  # judgement: 40 test rows in a fifth: accuracy is known to 12 points or so
+REPEATED = 0.01  # judgement: one row in a hundred moves a score by a point at most
+OUT_OF_RANGE = 0.05  # judgement: of test targets; some leave the training range by chance
+MISCALIBRATED = 0.05  # judgement: a mean error of 5 points changes decisions at usual thresholds
+GROUP_P = 0.01  # stricter than 0.05: corrected for the groups, but one of many checks
+SELDOM_BEST = 0.5  # judgement: the chosen learner is not the best in most folds
+SHIFT_P = 0.001  # stricter still: rows are parted at random, so a difference is a fault
+DRIFT_AREA = 0.6  # judgement: 0.5 is chance; up to 0.6 the difference hardly moves predictions
+CORRELATED = 0.95  # judgement: variance inflated tenfold (1 / (1 - r^2) is 10.3)
+MANY_LEVELS = 50  # judgement: as in advise: from here levels become rare
+SLOWER = 10.0  # judgement: ten times is worth a mention where scores are equal, twice is not
 EQUIVALENT = 0.05  # of the gain over the baseline may be lost by a learner called as good
-STILL_RISING = 0.02
-SCALES_APART = 100.0
+STILL_RISING = 0.02  # judgement: of the gain, by doubling the rows; less does not pay for them
+SCALES_APART = 100.0  # judgement: two digits between spreads, so that coefficients mislead the eye
 UNKNOWN_ON_TRAINING = "the score of the stack on its training rows is not known."
 
 

@@ -23,7 +23,9 @@ from gnomon.workbench.base.screen import (
 )
 from gnomon.workbench.learn.options import JOB
 
+# Judgement: letters of a window for all columns, and for those without memory and size.
 WIDE, MIDDLE = 100, 90
+# Judgement: enough rows to see that the loaded model answers alike, quickly.
 CHECKED_ROWS = 1_000
 
 

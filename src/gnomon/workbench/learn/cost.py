@@ -22,10 +22,11 @@ from gnomon.workbench.analysis.diagnosis import said_by
 from gnomon.workbench.analysis.portfolio import Entrant, plain
 from gnomon.workbench.analysis.problem import LearningProblem
 
+# Judgement: four times the rows tell the power; smaller fits are mostly overhead.
 SIZES = (1_000, 4_000)
 FEWEST = 40  # rows of the smaller trial, of tables of 160 rows or more
-POWERS = (0.5, 2.0)
-TEST_ROWS = 1_000
+POWERS = (0.5, 2.0)  # judgement: measured powers beyond these are noise of short fits
+TEST_ROWS = 1_000  # judgement: enough to time predictions and to rank trials roughly
 # larger models predict more slowly: deeper trees, that leave the cache
 PREDICT_POWER = 0.3
 

@@ -24,8 +24,8 @@ from gnomon.evaluate.number_measures import root_of
 from gnomon.table import Table
 from gnomon.workbench.analysis.problem import LearningProblem
 
-LEVEL = 0.95
-STRETCHES = 5
+LEVEL = 0.95  # the usual level of intervals
+STRETCHES = 5  # judgement: fewer give no interval, more are alike, being next to each other
 MOST_PARTS = 50  # that are left out one by one where a measure is no mean of rows
 
 

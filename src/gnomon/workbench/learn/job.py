@@ -81,10 +81,12 @@ from gnomon.workbench.learn.targets import LearnTargets
 from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
 from gnomon.workbench.learn.unlabeled import compared, fit_with, usable
 
+# Doublings: on a log scale of rows the points are evenly spaced.
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
+# Judgement: three fits at each share; beyond, a curve costs more than the choice.
 CURVE_ROWS = 20_000
-SAMPLE_ROWS = 2_000
-FEWEST_ASKED = 200
+SAMPLE_ROWS = 2_000  # judgement: pictures of dependence ask about each row at every point
+FEWEST_ASKED = 200  # judgement: below it importances are noise, so the time is exceeded instead
 LATEST_CHECK = 0.95  # of the seconds: no long check begins after it
 LITTLE_MORE = 0.05  # of the seconds: the final fit may take so much longer than that of a fold
 # model files are packed, written, and read again to be checked

@@ -24,7 +24,7 @@ from gnomon.evaluate.cross_validation_result import ROUNDED_TO_ZERO
 from gnomon.evaluate.measures import Said
 from gnomon.workbench.analysis.portfolio import BASELINE
 
-LEVEL = 0.05
+LEVEL = 0.05  # the usual level of 5%
 NEAREST = {"r2": "mse", "rmse": "mse", "f_measure": "accuracy", "balanced_accuracy": "accuracy"}
 
 

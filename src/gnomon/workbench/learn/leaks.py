@@ -20,22 +20,23 @@ from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.learn.evidence import Check, Evidence
 from gnomon.workbench.look.findings import FEW, how_tied
 
-GOLDEN = 0.95
+GOLDEN = 0.95  # judgement: of what the model removes, by one column: the others add next to nothing
 # of the error removed by one column: petal width alone removes 93% on iris, and is no leak
 GOLDEN_GAIN = {"classify": 0.95, "regress": 0.9}
 SURE = 0.98  # of the error removed by one column: a leak whatever the model does
-GOLDEN_ROWS = 3_000
-GOLDEN_COLUMNS = 60
+GOLDEN_ROWS = 3_000  # judgement: a leak shows in any 3,000 rows, and a fit per column stays short
+GOLDEN_COLUMNS = 60  # judgement: the strongest by association; each costs the folds of a tree
 FEWEST_ALONE = 5  # columns that are tried alone whatever the time
-TIED_ROWS = 50_000
-MOST_SUMMANDS = 3
+TIED_ROWS = 50_000  # judgement: associations are known to a hundredth; more rows only cost
+MOST_SUMMANDS = 3  # judgement: totals of a table have two or three parts; more fit by chance
 MOST_TO_ELIMINATE = 150  # columns: a second
 EXACT = 1e-6  # of the variance is left over by a sum that gives the target exactly
-FEWEST_KEYS = 10
-PURE = 0.99
+FEWEST_KEYS = 10  # judgement: fewer keys can be pure by chance, or are a category
+PURE = 0.99  # judgement: rows that have their key's commonest target; 1% of mistakes is let pass
 TURNS = 0.25  # share of neighbouring keys between which the target changes
+# Judgement: of the baseline's error removed; real tables seldom come so near.
 NEARLY_PERFECT = {"classify": 0.995, "regress": 0.98}
-FEWEST_PERFECT = 50
+FEWEST_PERFECT = 50  # judgement: fewer rows are often predicted without a fault by chance
 
 
 def without(seen: Evidence, names: list[str]) -> str:

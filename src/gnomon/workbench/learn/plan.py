@@ -33,27 +33,29 @@ from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.base.budget import Budget
 from gnomon.workbench.learn.cost import Cost, forecast_cost
 
-PLENTY = 10_000
-VERY_MANY = 100_000
+PLENTY = 10_000  # judgement: above it one run of the folds tells learners apart well enough
+VERY_MANY = 100_000  # judgement: above it 80,000 rows for training already rank learners as all do
 SHARE_TO_TRY = 0.25  # of the seconds left after reading; no trial begins after it
-SHARE_TO_COMPARE = 0.6
+SHARE_TO_COMPARE = 0.6  # judgement: the rest is for the final fit, its checks and the report
 LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
 # what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
 ENDING_SECONDS = 6.0
-SHARE_TO_END = 0.25
+SHARE_TO_END = 0.25  # judgement: however short the budget is, the ending takes no more of it
 SECONDS_PER_COLUMN = 9e-4  # of the ending; measured on 7,130 columns
 LINEAR = ("logistic regression", "ridge")
 TREES = ("gradient boosting", "random forest", "pruned tree")
-FOLDS = 5
+FOLDS = 5  # usual number of folds (scikit-learn's default cv)
 ALWAYS = 2  # the baseline and the first learner compete in any case
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
 FEWER_PAIRS = 2  # fits without pairs of folds where time is short
 SHARE_UNSEARCHED = 0.6  # of the time for comparing may go to learners without their searches
-SPLITS_OF_MANY = 3
+SPLITS_OF_MANY = 3  # the fewest with which a spread of differences can be seen
+# Four fifths of VERY_MANY, as in five folds: comparing costs as much as below.
 TRAIN_OF_MANY = 80_000
-TEST_OF_MANY = 40_000
+TEST_OF_MANY = 40_000  # judgement: accuracy of 0.8 has a standard error of 0.002
 # measured with single neighbors on 120 rows: 13% in stretches of time, 9% in folds of groups
 UNSTABLE = "differences of single neighbors and single trees look real too often here"
+# Halves, as costs are not known well enough for finer steps.
 FEWER_ROWS = (40_000, 20_000, 10_000, 5_000)
 
 

@@ -16,8 +16,8 @@ from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.learn.result import P_MEANS, LearnResult
 
-MOST_DEPENDENCES = 3
-DEPENDENCE_ROWS = 500
+MOST_DEPENDENCES = 3  # judgement: pictures of the three most important columns
+DEPENDENCE_ROWS = 500  # judgement: each row is asked about at each point of each picture
 # places of a partial dependence: each is a prediction of all rows, 30 ms with 7,130 columns
 POINTS, FEWER_POINTS, MANY_COLUMNS = 40, 10, 500
 WORST_COLUMNS = 4

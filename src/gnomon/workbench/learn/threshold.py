@@ -24,7 +24,7 @@ from gnomon.evaluate.cross_validation_result import clustered
 from gnomon.evaluate.measures import Said
 
 MISS, FALSE_ALARM = "miss", "false alarm"
-MOST_THRESHOLDS = 500
+MOST_THRESHOLDS = 500  # judgement: costs between quantiles of 0.2% of rows differ by little
 
 
 @dataclass(frozen=True)

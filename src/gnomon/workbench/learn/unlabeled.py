@@ -22,11 +22,11 @@ from gnomon.semi import HarmonicLabelPropagation, SelfTrainingClassifier
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import stacked
 
-FOLDS = 10
+FOLDS = 10  # judgement: few labels: ten folds leave nine tenths of them for learning
 LEVEL = 0.05  # of both tests together
-FEWEST_UNLABELED = 20
+FEWEST_UNLABELED = 20  # judgement: fewer rows add next to nothing to what labels say
 MOST_LABELED = 2_000  # beyond it the labels say nearly all
-MOST_ROWS = 20_000
+MOST_ROWS = 20_000  # judgement: graphs of neighbors are solved in each of ten folds
 
 
 @dataclass(frozen=True)

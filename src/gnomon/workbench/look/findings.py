@@ -19,11 +19,12 @@ from gnomon.workbench.analysis.series_hint import forecast_hint, series_time
 from gnomon.workbench.look.finding import Finding, named
 from gnomon.workbench.look.result import Look
 
-SAME = 0.9999
+SAME = 0.9999  # judgement: alike but for rounding or a few cells
+# Judgement: one row in 200 differs: folds and trees see next to nothing of it.
 NEARLY_CONSTANT = 0.995
-GIVES_AWAY = 0.95
-TIED = 0.98
-FEW = 20
+GIVES_AWAY = 0.95  # judgement: share of the target's variation; a hint to look, learn checks it
+TIED = 0.98  # judgement: as strong as the same quantity measured twice
+FEW = 20  # judgement: with fewer pairs a tie of 0.98 can be chance in a wide table
 # Missing cells below which no test says what they go with.
 FEW_HOLES = 10
 RARE_CLASS = 0.1

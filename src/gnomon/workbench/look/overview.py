@@ -21,10 +21,10 @@ from gnomon.table.table import Table
 from gnomon.trees import DecisionTreeRegressor
 from gnomon.workbench.analysis.associations import GROUPED, NUMBERED, as_groups, as_numbers
 
-MOST_LEVELS = 30
-MOST_INPUT_LEVELS = 200
-FEWEST_ROWS = 20
-DEPTH = 4
+MOST_LEVELS = 30  # judgement: a tree predicts few classes well, and its time grows with them
+MOST_INPUT_LEVELS = 200  # judgement: a split over more levels fits noise
+FEWEST_ROWS = 20  # judgement: with fewer test rows a share of variance is noise
+DEPTH = 4  # 16 leaves: bends and steps of one column are found, noise is not
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.associations import GROUPED, Association
 from gnomon.workbench.analysis.problem import coded
 
-MOST_COLUMNS = 4
-MOST_LEVELS = 8
-FEWEST_ROWS = 5
+MOST_COLUMNS = 4  # judgement: the first picture of a report: a glance
+MOST_LEVELS = 8  # judgement: the commonest levels, as many bars as are read at a glance
+FEWEST_ROWS = 5  # judgement: the interval of a rate of fewer rows spans most of 0 to 1
 
 
 def target_by_category(

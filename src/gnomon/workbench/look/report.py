@@ -13,12 +13,12 @@ from gnomon.workbench.base.report import Report, drawn_together
 from gnomon.workbench.look.rates import target_by_category
 from gnomon.workbench.look.result import Look, level_counts
 
-MOST_PRINTED_COLUMNS = 40
-MOST_PRINTED_PAIRS = 6
-MOST_DISTRIBUTIONS = 12
-MOST_CLASSES = 8
-MOST_NOTES = 30
-MOST_HOLES = 50
+MOST_PRINTED_COLUMNS = 40  # judgement: a screen or two; the report has all
+MOST_PRINTED_PAIRS = 6  # judgement: the strongest; the report has all
+MOST_DISTRIBUTIONS = 12  # judgement: pictures; each adds to the report's size
+MOST_CLASSES = 8  # judgement: one line of text
+MOST_NOTES = 30  # judgement: notes of reading repeat each other in damaged files
+MOST_HOLES = 50  # judgement: lines of a table, the strongest first
 # Rows that histograms are made from.
 MOST_BINNED = 20_000
 MOST_TABLE_ROWS = 300

@@ -37,10 +37,10 @@ from gnomon.workbench.map.options import FEWEST_ROWS, JOB, METHODS, MapOptions
 from gnomon.workbench.map.quality import map_quality
 from gnomon.workbench.map.result import MapResult
 
-OUTLYING_NEIGHBOR = 6
-NEIGHBORS = 10
+OUTLYING_NEIGHBOR = 6  # judgement: up to five far rows may lie together and are still found
+NEIGHBORS = 10  # judgement: scikit-learn's default of 5 often leaves the graph in parts
 BODY, TAIL = 0.75, 0.95  # up to a twentieth of the rows may be far without hiding each other
-FALSE_ALARM = 0.05
+FALSE_ALARM = 0.05  # chance that a table without far rows shows one; the usual level of 5%
 FEW_VALUES_MEAN = 0.25  # counts of mean 1 in two columns have 0.1 to 0.2 in 200 tables
 
 

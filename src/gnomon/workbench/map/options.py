@@ -9,8 +9,8 @@ from gnomon.workbench.base.options import Options, option
 
 METHODS = ("PCA", "stress", "Sammon", "t-SNE")
 ON_REQUEST = ("Isomap", "LLE", "spectral", "UMAP")
-FEWEST_ROWS = 5
-MOST_MAPPED = 2_000
+FEWEST_ROWS = 5  # judgement: a map of fewer points says nothing that the table does not
+MOST_MAPPED = 2_000  # judgement: maps compare all pairs of rows; a page moves 2,000 points smoothly
 
 
 @dataclass

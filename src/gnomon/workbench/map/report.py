@@ -16,8 +16,8 @@ from gnomon.workbench.analysis.row_names import LONGEST_NAME, name_columns
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.map.result import MapResult
 
-MOST_COLORS = 12
-MOST_OUTLIERS = 50
+MOST_COLORS = 12  # judgement: columns to color by; each adds a value for every row to the report
+MOST_OUTLIERS = 50  # judgement: the farthest; a table of more is not read
 MISSING = "missing"
 UNCOLORED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
 CAPTION = (

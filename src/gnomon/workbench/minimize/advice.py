@@ -19,7 +19,7 @@ from gnomon.optimize.minimize import suggest
 
 FEW, MANY = 3, 50  # columns up to which a grid is thinkable, beyond which populations are slow
 COSTLY = 0.5  # seconds of an evaluation from which every one counts
-SAMPLES = 12
+SAMPLES = 12  # judgement: evaluations may be costly, and none of these is used by the search
 
 # scaling with dimensions, optimality, needs, convergence, parallel (003 4.1.7, and ours below)
 TABLE = {

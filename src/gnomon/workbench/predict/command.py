@@ -15,7 +15,7 @@ from gnomon.workbench.base.screen import (
 )
 from gnomon.workbench.base.shared_options import AsJson
 
-SHOWN = 3
+SHOWN = 3  # judgement: a look; the file has the reasons of all rows
 
 
 def predict(

@@ -19,8 +19,8 @@ from gnomon.table.schema import no_such_column
 from gnomon.workbench.predict.job import matched, said_columns
 
 BACKGROUND = 100  # training rows to compare with: errors of a hundredth of the spread
-MOST_EXPLAINED = 100
-MOST_OUTCOMES = 10_000
+MOST_EXPLAINED = 100  # judgement: each row costs predictions of many mixtures with background rows
+MOST_OUTCOMES = 10_000  # judgement: a grid of changes that is predicted at once
 
 
 def explained(model: Any, rows: Table, sample: Table, **options: Any) -> Contributions:

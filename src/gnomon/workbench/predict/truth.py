@@ -16,7 +16,7 @@ from gnomon.workbench.analysis.diagnosis import said_by
 from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.base.runs import RunError, read_record
 
-FEWEST_SCORED = 5
+FEWEST_SCORED = 5  # judgement: a score of fewer rows has no useful interval
 LEARNT_FROM = (
     "These rows are those of the run: the model has learnt from most of them, and the score is too "
     "good. The score on the run's test rows is the honest one."

@@ -8,7 +8,7 @@ from typing import Any
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.prepare.result import ReshapeResult
 
-ROWS_SHOWN = 20
+ROWS_SHOWN = 20  # judgement: a look at the result; the file has all rows
 
 
 def pictures_of(result: ReshapeResult) -> dict[str, Callable[[str], Any]]:

@@ -231,6 +231,7 @@ def _group(options: ReshapeOptions, connection: Any) -> tuple[str, str]:
     )
 
 
+# Judgement: each value becomes a column; more is mostly a number or an identifier.
 MOST_PIVOTED = 1_000
 
 

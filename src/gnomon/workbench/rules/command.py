@@ -8,7 +8,7 @@ from gnomon.workbench.base.command import JobCommand
 from gnomon.workbench.base.screen import console, print_table, say
 from gnomon.workbench.rules.options import JOB
 
-MOST_RULES = 20
+MOST_RULES = 20  # judgement: one screen; the table has all
 
 
 class RulesCommand(JobCommand):

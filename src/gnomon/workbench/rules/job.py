@@ -29,10 +29,10 @@ from gnomon.workbench.rules.baskets import baskets_of
 from gnomon.workbench.rules.options import JOB, RulesOptions
 from gnomon.workbench.rules.result import Completion, RulesResult
 
-PUT_ASIDE = 0.2
-MOST_COMPLETED = 2_000
-FEWEST_COMPLETED = 30
-N_ITEMS = 5
+PUT_ASIDE = 0.2  # the usual fifth for testing
+MOST_COMPLETED = 2_000  # judgement: shares of 2,000 baskets are known to about two points
+FEWEST_COMPLETED = 30  # judgement: the share completed from fewer baskets is known too poorly
+N_ITEMS = 5  # judgement: suggestions that a customer is shown at once
 
 
 @JOB.public

@@ -9,7 +9,7 @@ from gnomon import show
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.rules.result import HEADINGS, RulesResult
 
-MOST_LISTED = 200
+MOST_LISTED = 200  # judgement: rows of a table in the report; the file has all
 CAPTIONS = {
     "lifts": "How many times more frequent the right item is among baskets with the left side than "
     "among all, with 95% intervals; 1 is no association.",

@@ -9,7 +9,7 @@ from gnomon import show
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.topics.result import HEADINGS, TopicsResult
 
-MOST_LETTERS = 300
+MOST_LETTERS = 300  # judgement: the start of a text, enough to recognize it
 COMPARED = ["topics", "log-probability of a word", "perplexity", "by seed", "gain over one topic"]
 CAPTIONS = {
     "words": "The most probable words of each topic.",

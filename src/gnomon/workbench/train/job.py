@@ -37,10 +37,12 @@ from gnomon.workbench.learn.job import inputs_sample
 from gnomon.workbench.train.options import JOB, TrainOptions
 from gnomon.workbench.train.result import Curves, TrainResult
 
-TEST_SHARE = 0.2
+TEST_SHARE = 0.2  # the usual fifth for testing
+# Judgement: a fifth steers the epochs; scikit-learn's tenth is noisy on small tables.
 VALIDATION_SHARE = 0.2
 SEARCHED_EPOCHS = 0.2  # of the epochs of the final training
 TOLD = 10  # interim lines of a training
+# Judgement: two to three digits around the defaults, searched on a log scale.
 RATES, PENALTIES, SCALES = (1e-4, 0.1), (1e-7, 0.1), (0.1, 3.0)
 FIRST = [64]  # units of the hidden layers, where none are given
 

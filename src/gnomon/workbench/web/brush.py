@@ -16,7 +16,7 @@ from gnomon.table.sql import quoted
 from gnomon.workbench.web.columns import GROUPED
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
-MOST_CONDITIONS, MOST_LEVELS = 20, 500
+MOST_CONDITIONS, MOST_LEVELS = 20, 500  # judgement: bounds the SQL that a page can ask for
 
 
 def brush_sql(brush: Any, table: Table) -> str:

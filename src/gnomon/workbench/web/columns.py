@@ -12,8 +12,8 @@ from gnomon.table import Kind, Table
 from gnomon.table.sql import open_duckdb, quoted
 from gnomon.workbench.web.tasks import read_json, write_json
 
-BINS = 24
-LEVELS = 8
+BINS = 24  # judgement: bars of a histogram in the width of a column's heading
+LEVELS = 8  # judgement: bars that fit in a column's heading, the commonest first
 GROUPED = (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN)
 MEASURED = (Kind.NUMBER, Kind.INTEGER, Kind.DATETIME)
 

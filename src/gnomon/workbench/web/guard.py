@@ -39,6 +39,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+# Judgement: 1 MB: forms are a few KB; files come by /upload with a limit of their own.
 MOST_FORM = 1_000_000
 OPEN_PATHS = ("/static/gnomon.css", "/static/theme.js", "/login")
 LINK = "Open the link that `gnomon open` printed: it holds the token of this session."

@@ -32,7 +32,7 @@ from gnomon.workbench.web.tasks import (
 
 SMALL_FILE = 20_000_000  # bytes that are read at once, in a second or two; more in a task
 MOST_LOOKED_AT = 3_000_000  # cells that `look` goes through without being asked
-FORMAT = 1
+FORMAT = 1  # rises with every change that older versions cannot read
 
 
 class Session:

@@ -18,9 +18,9 @@ from gnomon.workbench.predict.job import matched, said_columns, saved
 from gnomon.workbench.web.cells import as_text
 
 SWEPT = 25  # values of a column that a curve shows
-MOST_SWEPT = 12
-MOST_LEVELS = 12
-MOST_TEST_ROWS = 20_000
+MOST_SWEPT = 12  # judgement: each column is predicted at all its points while a person waits
+MOST_LEVELS = 12  # judgement: as MOST_SWEPT: a prediction for each level
+MOST_TEST_ROWS = 20_000  # judgement: enough for the curve of a threshold, and read at once
 MEASURED = (Kind.NUMBER, Kind.INTEGER)
 
 

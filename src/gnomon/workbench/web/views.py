@@ -36,10 +36,10 @@ KINDS = {
     "tree": "a small decision tree that predicts a column",
 }
 MOST_POINTS = 4000  # of a scatter: more are slow as vector graphics
-MOST_LEVELS = 30
-TIME_STEPS = 60
-MOST_CORRELATED = 20
-TREE_DEPTH = 3
+MOST_LEVELS = 30  # judgement: bars of a picture, the commonest first
+TIME_STEPS = 60  # judgement: steps of the range of time, a dozen pixels each
+MOST_CORRELATED = 20  # judgement: 190 pairs; names of more columns cannot be read
+TREE_DEPTH = 3  # judgement: eight leaves fit on a page and are fitted while one waits
 
 
 def view(

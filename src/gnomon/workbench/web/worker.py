@@ -21,7 +21,7 @@ from gnomon.workbench.web.tasks import END, MARK, PROGRESS, TASK, read_json, wri
 EVERY = 0.2  # seconds between two reports
 NICENESS = 10  # pages come first: a tenth of their share of a core
 AUTOGROUP = Path("/proc/self/autogroup")
-MOST_INTERIM = 40
+MOST_INTERIM = 40  # judgement: the last lines of progress; older ones are of no use
 
 
 def reporter(folder: Path) -> Progress:

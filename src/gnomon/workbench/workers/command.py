@@ -14,7 +14,7 @@ from gnomon.workbench.base.screen import console
 if TYPE_CHECKING:
     from gnomon.distributed import WorkerState
 
-EVERY = 2.0
+EVERY = 2.0  # seconds; judgement: soon enough for a person, too seldom to cost anything
 
 workers = typer.Typer(
     no_args_is_help=True,

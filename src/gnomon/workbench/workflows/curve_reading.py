@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 
-FEWEST_STEPS = 8
-FLAT = 0.01
-RISEN = 1.05
+FEWEST_STEPS = 8  # a median for each eighth of the curve
+FLAT = 0.01  # judgement: 1% of the start is noise of the eye, less is no change
+RISEN = 1.05  # judgement: 5% above its least is a rise, not noise
 
 
 class Reading(NamedTuple):

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 
-COPIED_P = 0.01
+COPIED_P = 0.01  # judgement: an accusation of copying needs more than 5%
 
 
 @dataclass(repr=False)

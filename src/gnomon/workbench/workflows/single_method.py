@@ -25,9 +25,9 @@ from gnomon.trees import (
 from gnomon.workbench.analysis.diagnosis import strongest
 from gnomon.workbench.analysis.problem import LearningProblem, set_up
 
-MOST_ROUNDS = 1000
-PATIENCE = 20
-MANY_LEVELS = 20
+MOST_ROUNDS = 1000  # judgement: never reached in practice; validation stops much earlier
+PATIENCE = 20  # judgement: twice scikit-learn's n_iter_no_change, as steps get smaller
+MANY_LEVELS = 20  # judgement: splits of more levels look better than they are
 
 
 @dataclass(repr=False)

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from gnomon.workbench.web.app import Asked, Workbench
 
-MOST = 30
+MOST = 30  # judgement: hits on a page; a better word finds less
 
 
 def help_page(bench: Workbench, asked: Asked) -> Response:

@@ -23,8 +23,8 @@ from gnomon.workbench.web.guard import REPORT_POLICY
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
 FIRST_TABLES = ("leaderboard", "proposals", "groupings", "forecasts", "rules")
-SHOWN = 60
-MOST_BYTES = 5_000_000
+SHOWN = 60  # judgement: rows of a table on the page; the file has all
+MOST_BYTES = 5_000_000  # judgement: tables are read for the page; larger ones are not shown
 
 
 def runs_page(bench: Workbench, asked: Asked) -> Response:

@@ -17,7 +17,7 @@ from gnomon.workbench.base.given import with_reading
 from gnomon.workbench.base.runs import all_runs
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 
-RECENT = 5
+RECENT = 5  # judgement: what a returning person looks for is among the last few
 MOST_NAME = 120  # bytes of the name of an uploaded file; systems allow 255
 SHOWN_TASKS = ("read-", "columns-", "replay-")
 

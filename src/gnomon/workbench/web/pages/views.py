@@ -18,8 +18,8 @@ from gnomon.workbench.web.forms import settings_of
 from gnomon.workbench.web.pages.table import needed
 from gnomon.workbench.web.views import KINDS, drawn
 
-MOST_VIEWS = 12
-SHOWN_ROWS = 12
+MOST_VIEWS = 12  # judgement: each view is queried again after each brush
+SHOWN_ROWS = 12  # judgement: a few of the brushed rows, beside the pictures
 
 
 def views_page(bench: Workbench, asked: Asked) -> Response:
