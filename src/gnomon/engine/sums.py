@@ -21,10 +21,10 @@ import scipy.sparse as sp
 from gnomon.engine.config import settings
 from gnomon.engine.threads import Pace, in_order, one_blas_thread
 
-# Numbers of a chunk, a megabyte: results of a chunk stay in the cache and threads share evenly. Of
-# 200,000 rows of 20 columns chunks of 2**13 to 2**19 numbers took the same processor time within 6%
-# (least squares, k-means; a mixture of 50,000 rows); the bounds keep the work for each chunk small
-# beside its rows, and the sums of wide tables from being as large as the chunk.
+# Numbers of a chunk, a megabyte. Measured on 20 columns: chunks of 2**13 to 2**19 numbers take the
+# same processor time within the noise of about 15% (least squares and k-means of 200,000 rows, a
+# mixture of 50,000). Judgement: the bounds keep the work for each chunk small beside its rows, and
+# the sums of wide tables from being as large as the chunk.
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
 # A block has at least so many chunks, and so many rows for each column: then a sum of products of
