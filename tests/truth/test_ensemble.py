@@ -33,6 +33,7 @@ from gnomon.ensemble import (
     FeatureSubsetClassifier,
     GatingClassifier,
     GatingRegressor,
+    LogitBoostClassifier,
     Loss,
     OutputCodeClassifier,
     ReferralClassifier,
@@ -491,6 +492,36 @@ class Cosh(Loss):
 
     def gradient(self, y, score):
         return np.tanh(score - y)
+
+
+def probabilities_of_equal_rows(model, y, weights):
+    X = np.full((len(y), 1), 3.0)
+    return model.fit(X, y, sample_weight=weights).predict_proba(X[:1])[0]
+
+
+@pytest.mark.covers("logitboost-additive-logistic")
+@pytest.mark.parametrize("scale", [None, 1 / 200, 1e3])
+@pytest.mark.parametrize("kind", ["logit", "gentle", "real"])
+def test_logitboost_gives_the_share_of_a_rare_class_where_rows_are_alike(kind, scale):
+    y = (np.arange(200) < 11).astype(int)
+    weights = None if scale is None else np.full(200, scale)
+    model = LogitBoostClassifier(kind=kind)
+    assert probabilities_of_equal_rows(model, y, weights)[1] == pytest.approx(0.055, abs=1e-4)
+
+
+@pytest.mark.covers("logitboost-additive-logistic")
+def test_logitboost_gives_the_shares_of_three_classes_where_rows_are_alike():
+    y = np.repeat([0, 1, 2], [150, 45, 5])
+    shares = probabilities_of_equal_rows(LogitBoostClassifier(n_estimators=150), y, None)
+    np.testing.assert_allclose(shares, [0.75, 0.225, 0.025], atol=2e-3)
+
+
+@pytest.mark.covers("logitboost-additive-logistic")
+def test_logitboost_lowers_the_deviance_of_a_rare_class_every_round(rng):
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] + rng.normal(size=300) > 2.2).astype(int)
+    course = LogitBoostClassifier(n_estimators=30).fit(X, y).history_.objective
+    assert (np.diff(course) <= 1e-9).all()
 
 
 @pytest.mark.covers("forward-stagewise-additive", "gradient-boosting-fit-regressor")

@@ -2,10 +2,12 @@
 
 The log-odds are a sum of terms, and each term is fitted to a working response:
 
-    logit    z = (y* - p) / (p (1 - p)),  weights p (1 - p),   F += f / 2           (two classes, y*
-    = 0 or 1) gentle   y with weights exp(-y F),                         F += f                (y =
-    +1 or -1) real     p_w(y = 1 | x) by a classifier with such weights, F += 1/2 log(p / (1 - p))
+    logit    z = (y* - p) / w with weights w = max(p (1 - p), |y* - p| / 4),  F += f / 2
+    gentle   y with weights exp(-y F),                                        F += f
+    real     p_w(y = 1 | x) by a classifier with such weights,   F += 1/2 log(p / (1 - p))
 
+Of two classes y* is 0 or 1 and y is -1 or 1. The quarter keeps z within 4, as the authors advise;
+as w z = y* - p, the probability of equal rows tends to the share of each class among them.
 P(y = 1 | x) = 1 / (1 + exp(-2 F)) in all three: F is half the log-odds (004 prints e^H / (1 + e^H),
 which lacks the factor 2 when H minimises the exponential loss). K classes: "logit" fits one term
 per class, made symmetric by f_k <- (K - 1) / K (f_k - mean f); the others fit each class against
@@ -37,7 +39,7 @@ from gnomon.ensemble.member import Member, one_hot, require_kind, seeded
 from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
-GREATEST_RESPONSE = 4.0
+GREATEST_RESPONSE = 4.0  # Friedman, Hastie and Tibshirani advise 2 to 4
 SUREST = 1e-5
 STEEPEST = 300.0
 
@@ -54,9 +56,11 @@ class LogitBoostClassifier(Ensemble, Classifier):
 
     Use it when probabilities are wanted from boosting or labels are noisy; not for plain boosting
     of trees. "logit" lowers the binomial (multinomial) deviance by Newton steps, the others the
-    exponential loss. Working responses beyond 4 count as 4, and weights below 1e-10 of the greatest
-    as that, as its authors advise; "real" keeps probabilities within 1e-5 of the ends. Texts: 004
-    11.6, with the factor 2 that it lacks.
+    exponential loss. A row whose working response would exceed 4 has the response 4 and the weight
+    |y* - p| / 4. (With the weight p (1 - p), as its authors advise, a class of less than a fifth of
+    equal rows has no gradient left, and its probability tends to zero.) Weights below 1e-9 of the
+    greatest count as that; "real" keeps probabilities within 1e-5 of the ends. Texts: 004 11.6,
+    with the factor 2 that it lacks.
 
     Parameters
     ----------
@@ -193,13 +197,12 @@ class LogitBoostClassifier(Ensemble, Classifier):
             target = sign if self.kind == "gentle" else is_class[:, k].astype(np.int64)
         else:
             p = self._logit_proba(score)[:, k]
-            factor = np.maximum(p * (1 - p), np.finfo(float).tiny)
-            odds = np.where(
-                is_class[:, k], 1.0 / np.maximum(p, SUREST), -1.0 / np.maximum(1 - p, SUREST)
-            )
-            target = np.clip(odds, -GREATEST_RESPONSE, GREATEST_RESPONSE)
+            gap = is_class[:, k] - p
+            # a smaller weight would need a greater response: response times weight is y* - p
+            factor = np.maximum(p * (1 - p), np.abs(gap) / GREATEST_RESPONSE)
+            factor = np.maximum(factor, np.finfo(float).tiny)
             # a response of few bits times a weight of few bits is summed without rounding by trees
-            target = np.rint(target * 2.0**20) * 2.0**-20
+            target = np.rint(gap / factor * 2.0**20) * 2.0**-20
         return target, factor
 
     def _logit_proba(self, score: np.ndarray) -> np.ndarray:
