@@ -133,6 +133,8 @@ TYPES = {
 
 # how far each precision comes is what is left where steps end by a tolerance of 1e-4
 CONVERGED = {name: {"tol": 1e-7} for name in ("ElasticNetCV", "LassoCV")}
+# with its usual steps it diverges on columns of such units, to numbers that depend on rounding
+CONVERGED["SGDRegressor"] = {"eta0": 1e-6, "tol": None, "max_iter": 20}
 
 
 def _read_only(X: np.ndarray) -> np.ndarray:

@@ -412,7 +412,7 @@ class DensityEstimator(DensityMixin, Learner):
         -------
         score : float
         """
-        return float(self.score_samples(X).mean())
+        return float(self.score_samples(X).mean(dtype=np.float64))
 
 
 class Transformer(TransformerMixin, Learner):

@@ -223,6 +223,9 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     Notes
     -----
+    Of float32 rows, fitted arrays, probabilities and densities are float32 too, as in scikit-learn;
+    sums are accumulated, and factors of matrices computed, in float64.
+
     Texts: 000 9.1-9.2 (known covariance, underflow-safe weights), 001 18.3 (one and several
     dimensions), 002 "Gaussian mixtures" (restarts by likelihood; collapse), 003 2.9.3, 004 12.3.
     Different from the texts: it ends on the likelihood rather than on the movement of means (001),
@@ -244,7 +247,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
     array([0.1, 5.1])
     """
 
-    natively = Takes(missing=True)
+    natively = Takes(missing=True, float32=True)
+    _always_float64 = ("ends_",)
     _parameter_constraints = {
         "n_components": [whole(1)],
         "covariance_type": [StrOptions(set(FORMS))],
@@ -265,22 +269,22 @@ class GaussianMixture(DensityEstimator, SumLearner):
     _stored = {
         "converged_": Flag(),
         "covariances_": Array(
-            "f8",
+            "f",
             [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
         ),
         "ends_": Optional(Array("f8", ("n_init",))),
         "lower_bound_": Number(),
         "lower_bounds_": Optional(ListOf(Number(), "n_iter_")),
-        "means_": Array("f8", ("n_components", "n_columns")),
+        "means_": Array("f", ("n_components", "n_columns")),
         "precisions_": Array(
-            "f8",
+            "f",
             [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
         ),
         "precisions_cholesky_": Array(
-            "f8",
+            "f",
             [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
         ),
-        "weights_": Array("f8", ("n_components",), low=0.0),
+        "weights_": Array("f", ("n_components",), low=0.0),
     }
 
     def __init__(
@@ -356,7 +360,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         survey = self._survey(data)
         form = self._form(data.n_columns)
         if self._goes_on and self.means_.shape == (form.k, form.d):
-            return self._state(self.weights_, self.means_, self.covariances_, survey, form)
+            return self._state(*self._in_double(), survey, form)
         weights, means, covariances = self._given_start(form)
         if weights is None or means is None or covariances is None:
             found = self._started(data, survey, form, means, rng)
@@ -575,9 +579,28 @@ class GaussianMixture(DensityEstimator, SumLearner):
                 stacklevel=2,
             )
 
+    def _in_double(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights, means and covariances in float64, which of float32 rows are stored as float32.
+
+        Covariances come from their factors then: rounded, a matrix of columns that nearly depend on
+        each other need not be positive definite.
+        """
+        weights, means = (
+            np.asarray(each, dtype=np.float64) for each in (self.weights_, self.means_)
+        )
+        if self.covariances_.dtype == np.float64:
+            return weights, means, self.covariances_
+        form = self._form(means.shape[1])
+        factors = form.expanded(self.precisions_cholesky_).astype(np.float64)
+        if factors.ndim == 2:
+            return weights, means, form.contracted(1 / factors**2)
+        roots = np.linalg.inv(factors)
+        return weights, means, form.contracted(roots.transpose(0, 2, 1) @ roots)
+
     def _components(self) -> Components:
-        factors = self._form(self.means_.shape[1]).expanded(self.precisions_cholesky_)
-        return Components.of(self.weights_, self.means_, factors, self.weights_ @ self.means_)
+        weights, means, _ = self._in_double()
+        factors = self._form(means.shape[1]).expanded(self.precisions_cholesky_)
+        return Components.of(weights, means, factors.astype(np.float64), weights @ means)
 
     def _shares(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Posterior shares (n, K) and log density of each row."""
@@ -656,13 +679,14 @@ class GaussianMixture(DensityEstimator, SumLearner):
             raise ValueError(f"Invalid value for 'n_samples': {n_samples}; it must be at least 1")
         rng = self._rng() if random_state is None else as_generator(random_state)
         form = self._form(self.means_.shape[1])
-        roots, _ = factorized(form.expanded(self.covariances_))
-        counts = rng.multinomial(n_samples, self.weights_)
+        weights, means, covariances = self._in_double()
+        roots, _ = factorized(form.expanded(covariances))
+        counts = rng.multinomial(n_samples, weights / weights.sum())
         labels = np.repeat(np.arange(len(counts)), counts)
         normal = rng.standard_normal((n_samples, form.d))
         drawn = [
             mean + unwhitened(normal[labels == k][:, None, :], roots[k][None])[:, 0]
-            for k, mean in enumerate(self.means_)
+            for k, mean in enumerate(means)
         ]
         return np.concatenate(drawn), labels
 
@@ -684,7 +708,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
         -------
         aic : float
         """
-        return -2 * float(self.score_samples(X).sum()) + 2 * self.n_parameters_
+        logs = self.score_samples(X).sum(dtype=np.float64)
+        return -2 * float(logs) + 2 * self.n_parameters_
 
     def bic(self, X) -> float:
         """Schwarz's (Bayesian) criterion on these rows, ``-2 log L + p log n``; lower is better.
@@ -698,7 +723,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
         bic : float
         """
         logs = self.score_samples(X)
-        return -2 * float(logs.sum()) + self.n_parameters_ * float(np.log(len(logs)))
+        fit = -2 * float(logs.sum(dtype=np.float64))
+        return fit + self.n_parameters_ * float(np.log(len(logs)))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
@@ -729,7 +755,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
             ("precisions_cholesky_", form.shape),
         ):
             array = getattr(self, name)
-            if array.shape != shape or array.dtype != np.float64:
+            if array.shape != shape or array.dtype not in (np.float64, np.float32):
                 raise ValueError(f"{name} does not fit {form.k} components of {d} columns")
 
 

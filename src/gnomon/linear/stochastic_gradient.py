@@ -33,14 +33,6 @@ class ByStochasticGradient(StochasticGradient):
     loss: str
     epsilon: float
 
-    def _checked(self, X: Any) -> Any:
-        """Rows of single precision too are computed with in double precision.
-
-        Otherwise rounding decides after which pass the fit stops.
-        """
-        rows = super()._checked(X)
-        return rows.astype(np.float64) if getattr(rows, "dtype", None) == np.float32 else rows
-
     def _objective(self, rows: Rows, call: Call, coef: np.ndarray, intercept: float) -> float:
         """Mean loss of the rows learnt from, and the penalty; one class against the others."""
         factors = np.where(rows.y > 0, call.weight_positive, call.weight_negative) * rows.weights

@@ -43,7 +43,6 @@ from gnomon.engine.stored import Array, Number, Optional, Text, Whole
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.reduce import spectrum
-from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.spectrum import Krylov, Spectrum
 
 USUAL_PASSES = 12  # of "lanczos" on tables whose variances fall off, measured
@@ -73,7 +72,7 @@ class Moments(NamedTuple):
     peers=("sklearn.decomposition.PCA",),
 )
 @without_effect("copy", "iterated_power", "n_oversamples", "power_iteration_normalizer")
-class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
+class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """Principal components: the orthogonal directions along which rows vary most.
 
     Solves C u = lambda u for the covariance C = sum_i w_i (x_i - m)(x_i - m)' / (sum_i w_i -
@@ -254,14 +253,8 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    natively = Takes(sparse=True)
-    _of_rows_dtype = (
-        "components_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "singular_values_",
-        "mean_",
-    )
+    natively = Takes(sparse=True, float32=True)
+    _always_float64 = ("residuals_", "scatter_")
 
     def _asked(self) -> str:
         """The algorithm that the parameters ask for."""
@@ -618,7 +611,7 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         -------
         score : float
         """
-        return float(self.score_samples(X).mean())
+        return float(self.score_samples(X).mean(dtype=np.float64))
 
     @validated
     def partial_fit(self, X, y=None, sample_weight=None) -> PCA:
