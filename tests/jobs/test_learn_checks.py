@@ -304,6 +304,36 @@ def test_few_whole_numbers_and_two_amounts_are_learnt_with_a_hint_at_the_other_t
     assert "--task" not in target_line(np.arange(60) % 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "task"),
+    [
+        ("class", np.arange(60) % 3 + 1, "classify"),
+        ("Cover_Type", np.arange(140) % 7 + 1.0, "classify"),
+        ("label_id", np.repeat([1, 2, 5], 20), "classify"),
+        ("pclass", np.arange(60) % 3 + 1, "classify"),
+        ("wineVariety", np.arange(60) % 3 + 1, "classify"),
+        ("y", np.arange(60) % 2, "classify"),
+        ("y", np.arange(60) % 5, "regress"),
+        ("rating", np.arange(60) % 5 + 1, "regress"),
+        ("visits", np.arange(310) % 31, "regress"),
+        ("year", 1990 + np.arange(60) % 12, "regress"),
+        ("age", 20 + np.arange(400) % 40, "regress"),
+        ("n_class", np.arange(60) % 5, "regress"),
+        ("class_size", np.arange(60) % 5 + 20, "regress"),
+        ("class", np.arange(60), "regress"),
+        ("class", np.arange(60) % 3 + 0.5, "regress"),
+        ("type_score", np.arange(60) % 5, "regress"),
+    ],
+)
+def test_whole_numbers_are_classes_under_the_name_of_classes_only(name, values, task, rng):
+    table = Table.from_dict({"x": rng.normal(size=len(values)), name: values})
+    problem = set_up(table, name)
+    assert problem.task == task
+    if len(problem.classes) > 2:
+        assert "--task regress" in dict(problem.card())["target"]
+    assert set_up(table, name, task="regress").task == "regress"
+
+
 def test_a_perfect_test_score_whose_interval_holds_the_folds_does_not_disagree():
     folds, test = Estimate(0.956, 0.90, 0.98, 0.95, 0.02), Estimate(1.0, 0.905, 1.0, 0.95, 0.0)
     seen = SimpleNamespace(

@@ -247,6 +247,15 @@ def test_a_target_of_few_whole_numbers_has_a_hint_how_to_learn_classes(rng):
     assert "--task classify" in hint.remedy
 
 
+def test_a_target_of_few_whole_numbers_called_class_is_shown_as_classes(rng):
+    found = gnomon.look(
+        {"x": rng.normal(size=200), "class": np.arange(200) % 4 + 1}, target="class"
+    )
+    assert found.class_counts == dict.fromkeys("1234", 50)
+    assert any("learn with --task regress" in note for note in found.table.notes)
+    assert not [f for f in found.findings if f.about == "target of few values"]
+
+
 def test_an_infinite_cell_is_named_by_column_and_row(rng):
     x = rng.normal(size=60)
     place = int(rng.integers(60))

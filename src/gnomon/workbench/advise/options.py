@@ -19,7 +19,8 @@ class AdviseOptions(Options):
     task: str = option(
         "auto",
         choices=("auto", "classify", "regress"),
-        help="Categories, booleans and two numbers are classified, other numbers regressed.",
+        help="Categories, booleans, two numbers, and few whole numbers under a name such as class, "
+        "type or species are classified; other numbers are regressed.",
     )
     without: list[str] = option(
         [],

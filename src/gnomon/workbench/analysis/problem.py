@@ -19,6 +19,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES, Measure
 from gnomon.table import Kind, Table
 from gnomon.table.schema import no_such_column
+from gnomon.workbench.analysis.class_codes import are_class_codes
 
 FEWEST_ROWS = 20  # judgement: five folds of fewer rows test fewer than four rows each
 # Judgement: boosting grows a tree per class and round; tables are hardly read either.
@@ -169,6 +170,8 @@ class LearningProblem:
         shares = [f"{name} {number / total:.1%}" for name, number in self.classes.items()]
         more = f" and {len(shares) - 8} more" if len(shares) > 8 else ""
         hint = "" if set(self.classes) == {0, 1} else self._amounts_hint()
+        if hint and len(shares) > 2 and are_class_codes(self.rows, self.target):
+            hint = f"; few whole numbers under such a name are taken for classes{hint}"
         return f"{len(shares)} classes: {', '.join(shares[:8])}{more}{hint}"
 
     def _amounts_hint(self) -> str:
@@ -192,7 +195,8 @@ def set_up(
     ----------
     table : Table
     target : str
-        Categories and booleans are classified, numbers regressed (of two values: classified).
+        Categories and booleans are classified, numbers regressed, unless they have two values or
+        are few whole numbers under a name such as class, type or species.
     task : {"auto", "classify", "regress"}, default="auto"
     measure : str, default=None
         By default root mean squared error; of classes accuracy, or where one class has more than
@@ -307,7 +311,8 @@ def settled_task(rows: Table, target: str, task: str, distinct: int) -> str:
         raise DataError(f"the target {target!r} is {kind}, not a number: it cannot be regressed")
     if task != "auto":
         return task
-    return "regress" if is_number and distinct > 2 else "classify"
+    amounts = is_number and distinct > 2 and not are_class_codes(rows, target)
+    return "regress" if amounts else "classify"
 
 
 def settled_measure(problem: LearningProblem, measure: str | None) -> str:

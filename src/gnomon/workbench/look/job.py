@@ -28,6 +28,7 @@ from gnomon.workbench.analysis.associations import (
     associations,
     associations_with,
 )
+from gnomon.workbench.analysis.class_codes import are_class_codes
 from gnomon.workbench.base.given import as_table, left_out, source_of
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.runs import Run
@@ -129,16 +130,17 @@ def _found(table: Table, options: LookOptions, run: Run, tell: Progress) -> Look
 
 
 def _with_classes(table: Table, target: str | None) -> Table:
-    """The table with a target of two numbers as classes, which `learn` takes it for."""
+    """The table with a target of numbers that `learn` takes for classes as classes."""
     if target is None or table.schema[target].kind not in (Kind.NUMBER, Kind.INTEGER):
         return table
     values = pc.unique(table.column(target).drop_null())
-    if len(values) != 2:
+    if len(values) != 2 and not are_class_codes(table, target):
         return table
-    table = table.set(target, kind=Kind.CATEGORY, reason="two numbers, taken for classes")
-    words = " and ".join(table.schema[target].levels or ())
+    table = table.set(target, kind=Kind.CATEGORY, reason="few numbers, taken for classes")
+    words = ", ".join(table.schema[target].levels or ())
     amounts = "" if set(values.to_pylist()) == {0, 1} else " (amounts: learn with --task regress)"
-    note = f"The target {target!r} has two values, {words}: they are taken for classes{amounts}."
+    many = f"{len(values)} values, {words}"
+    note = f"The target {target!r} has {many}: they are taken for classes{amounts}."
     return Table(table.arrow, table.schema, [*table.notes, note])
 
 

@@ -20,7 +20,8 @@ class TrainOptions(Options):
     task: str = option(
         "auto",
         choices=("auto", "classify", "regress"),
-        help="Categories, booleans and two numbers are classified, other numbers regressed.",
+        help="Categories, booleans, two numbers, and few whole numbers under a name such as class, "
+        "type or species are classified; other numbers are regressed.",
     )
     network: str | None = option(
         None,
