@@ -220,7 +220,7 @@ def test_populations_solve_a_shifted_sphere(method, seed):
 @pytest.mark.covers("affine-shaker", "simulated-annealing-adaptive", "hill-climber-random-restart")
 @pytest.mark.parametrize("method", ["affine-shaker", "annealing", "restarts"])
 def test_rastrigin_in_two_dimensions_is_mostly_solved(method, seed):
-    """The target of 50 of 50 is a duel; here at least 6 of 10 for any seeds."""
+    """Affine shaker and annealing solve 199 and 200 of 200 seeds; restarts are given 6 of 10."""
     reached = [
         minimize(
             rastrigin,
@@ -233,7 +233,7 @@ def test_rastrigin_in_two_dimensions_is_mostly_solved(method, seed):
         <= 1e-6
         for k in range(10)
     ]
-    assert sum(reached) >= 6
+    assert sum(reached) >= (6 if method == "restarts" else 8)
 
 
 @pytest.mark.covers("affine-shaker", "simulated-annealing-adaptive", "reactive-tabu-search")

@@ -16,8 +16,11 @@ import numpy as np
 from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
 from gnomon.optimize.space import reflected
 
-SMALL_BOX = 0.1  # width below which a search may be given up
-RECENT, HOPE = 10, 5.0  # a search is given up where 5 times its last 10 gains reach no new best
+SMALL_BOX = 0.2  # judgement: width below which a search may be given up
+# Measured: with every second search from a random point, and the others from the best point itself,
+# 45 of 50 seeds solve the Rastrigin function in two columns; with these, 199 of 200.
+RANDOM_EVERY, SCALES = 8, (-0.8, 0.2)  # scales: powers of ten of initial_step
+RECENT, HOPE = 10, 2.0  # a search is given up where twice its last 10 gains reach no new best
 
 
 @optimizer("affine-shaker", "004 1.3", "ras")
@@ -33,8 +36,8 @@ class AffineShaker(Optimizer):
     tol : float, default=1e-9
         A box of smaller width ends a search.
     n_init : int or None, default=None
-        Searches, by turns from random starts and from the best point; None for as
-        many as the budget allows.
+        Searches: the first and every eighth after it from a random point, the others from a point
+        near the best one, at a distance of random scale; None for as many as the budget allows.
 
     Examples
     --------
@@ -57,23 +60,27 @@ class AffineShaker(Optimizer):
         self.open_ended = n_init is None  # type: ignore[misc]
 
     def _search(self, run: Run) -> Search:
-        number, best, at = 0, np.inf, np.empty(0)
+        space, rng = run.space, run.rng
+        u = space.encode(run.random_or_start())
+        best, at = yield from self._shake(run, u, self.initial_step, np.inf)
+        number = 1
         while self.n_init is None or number < self.n_init:
-            escape = number % 2 == 1
-            start = run.random_or_start() if number == 0 else run.space.sample(run.rng)
-            if number:
-                where = "the best point with a wide box" if escape else "a random point"
-                run.change("start", number, number + 1, f"the last search ended; from {where}")
-            first = at if escape else run.space.encode(start)
-            found, end = yield from self._shake(run, first, best)
+            width = self.initial_step
+            if number % RANDOM_EVERY == 0:
+                u, where = space.encode(space.sample(rng)), "a random point"
+            else:
+                width *= 10 ** rng.uniform(*SCALES)
+                u, where = reflected(at + width * rng.normal(size=len(at))), "near the best point"
+            run.change("start", number, number + 1, f"the last search ended; from {where}")
+            found, end = yield from self._shake(run, u, width, best)
             if found < best:
                 best, at = found, end
             number += 1
         return f"{number} searches ended with a box smaller than tol ({self.tol:g})"
 
-    def _shake(self, run: Run, u: np.ndarray, best: float):
+    def _shake(self, run: Run, u: np.ndarray, width: float, best: float):
         n, space, rng = len(u), run.space, run.rng
-        box = np.eye(n) * self.initial_step
+        box = np.eye(n) * width
         value = yield from run.value(space.decode(u))
         run.moved(space.decode(u), value)
         gains: deque[float] = deque(maxlen=RECENT)
