@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -10,10 +11,14 @@ import pytest
 
 import gnomon
 from gnomon.cluster import KMeans
+from gnomon.optimize import minimize
 from gnomon.reduce import PCA
+from gnomon.sequence import pagerank
 from gnomon.table import Table, example
 from gnomon.workbench.web.brush import brush_sql
+from gnomon.workbench.web.tasks import read_json
 from gnomon.workbench.web.views import KINDS, view
+from gnomon.workbench.workflows import LinkedPages, RowTour
 from tests.jobs.web import browsed, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
@@ -247,6 +252,63 @@ def test_a_fit_is_replayed_step_by_step(tmp_path):
         lines = text_of(page, "#script")
         assert "keep_history='full'" in lines
         assert page.errors == []
+
+
+def to_the_last_step(page, form, **fields) -> None:
+    """Send a form of replays, wait for its player and move that to its end."""
+    submit(page, form, **fields)
+    page.wait_for("document.getElementById('player')?.dataset.drawn", 60)
+    page.evaluate(
+        "(s => { s.value = s.max; s.dispatchEvent(new Event('input')) })"
+        "(document.getElementById('step'))"
+    )
+
+
+def test_a_search_and_a_pagerank_are_replayed_and_the_notebook_repeats_them(tmp_path):
+    links = Table.from_dict({"page": ["a", "a", "b", "c"], "to": ["b", "c", "c", "a"]})
+    links.save(tmp_path / "links.csv")
+    with served(tmp_path) as server, browsed(server) as page:
+        session = server.bench.session
+        session.open("example:iris")
+        page.go(f"{server.root}/replay")
+        page.evaluate("document.querySelector('#replay-tour [value=species]')?.click()")
+        to_the_last_step(page, "#replay-tour", settings="max_evaluations=3000")
+        searched = session.steps[-1]["id"]
+        assert "annealing" in text_of(page, "h1")
+        assert "temperature" in text_of(page, "#parameters")
+        rows = example("iris").select(list(example("iris").columns[:4]))
+        tour = RowTour(rows)
+        found = minimize(tour, tour.space, "annealing", max_evaluations=3000, random_state=0)
+        order = found.history.path[-1][1]
+        line = "Array.from(document.getElementById('rows').data[0].x)"
+        expected = PCA().fit_transform(rows[tour.shown])[order, 0]
+        page.wait_for(f"Math.abs({line}[0] - {expected[0]}) < 1e-3")
+        assert page.evaluate(line)[::3] == pytest.approx(expected, abs=1e-3)
+
+        session.open(str(tmp_path / "links.csv"))
+        page.go(f"{server.root}/replay")
+        to_the_last_step(page, "#replay-links", settings="alpha=0.5")
+        scored = session.steps[-1]["id"]
+        pages = LinkedPages(links, "page", "to")
+        best = pagerank(pages.graph, alpha=0.5).scores.max()
+        points = "document.getElementById('rows').data[1]"
+        page.wait_for(f"{points}.hovertext[0] === 'c: {best:.4g}'")
+        sizes = page.evaluate(f"Array.from({points}.marker.size)")
+        assert sizes == sorted(sizes, reverse=True)
+        assert page.errors == []
+        assert page.requests == []
+        kept = [
+            read_json(session.task_folder(f"replay-{number}") / "figures.json")
+            for number in (searched, scored)
+        ]
+        notebook = json.loads(page.evaluate("fetch('/script/session.ipynb').then(r => r.text())"))
+    known, figures = {}, []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), known)  # the lines that a person runs
+            if "figure" in known:
+                figures.append(json.loads(known.pop("figure").to_json()))
+    assert figures == [each["figures"]["parameters"]["light"] for each in kept]
 
 
 @pytest.mark.slow

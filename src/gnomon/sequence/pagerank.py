@@ -10,13 +10,14 @@ Texts: 002 L5888-5900, 6037-6269 · 004 1.Q.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.history import History
 from gnomon.engine.renamed import former_parameters
 
 
@@ -52,6 +53,8 @@ class PageRank:
     converged : bool
     n_dangling : int
         Pages without links, whose readers go anywhere.
+    history_ : History
+        The change in every step; with ``keep_history="full"`` the scores after it too.
     """
 
     scores: np.ndarray
@@ -59,6 +62,7 @@ class PageRank:
     change: float
     converged: bool
     n_dangling: int
+    history_: History = field(default_factory=History)
 
     def order(self) -> np.ndarray:
         """Numbers of the pages, best first; equals in their own order."""
@@ -114,6 +118,8 @@ def pagerank(
     max_iter: int = 1000,
     tol: float = 1e-10,
     nstart: Any = None,
+    *,
+    keep_history: str = "objective",
 ) -> PageRank:
     """PageRank of a graph, dense or sparse.
 
@@ -134,6 +140,8 @@ def pagerank(
         Stop when the sum of absolute changes is below.
     nstart : array-like, default=None
         First scores, such as those of an earlier version of the graph.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps the scores after every step too, for a replay.
 
     Returns
     -------
@@ -151,6 +159,8 @@ def pagerank(
         raise DataError(f"links have shape {rows.shape}; one row and one column for each page")
     if not 0 <= alpha < 1:
         raise DataError(f"alpha is {alpha}; it must be at least 0 and less than 1")
+    if keep_history not in ("objective", "full"):
+        raise DataError(f"keep_history is 'objective' or 'full', not {keep_history!r}")
     if len(rows.data) and (rows.data.min() < 0 or not np.isfinite(rows.data).all()):
         raise DataError("weights of links must be finite and not negative")
     out = np.asarray(rows.sum(axis=1)).ravel()
@@ -160,15 +170,19 @@ def pagerank(
     now = jump if nstart is None else _distribution(nstart, n, "nstart")
     into = sp.csr_array(rows.T)
     change = np.inf
-    steps = 0
-    while steps < max_iter and not change <= tol:
-        steps += 1
+    history = History()
+    while len(history) < max_iter and not change <= tol:
         after = into @ (share * now)
         # the rest are readers at dangling pages and readers who jump
         after += (1 - after.sum()) * jump
         change = np.abs(after - now).sum()
         now = after
-    return PageRank(now, steps, float(change), bool(change <= tol), int(dangling.sum()))
+        history.objective.append(float(change))
+        if keep_history == "full":
+            history.states.append({"scores": now})
+    converged = bool(change <= tol)
+    history.stopped = "converged" if converged else "max_iter"
+    return PageRank(now, len(history), float(change), converged, int(dangling.sum()), history)
 
 
 def search_pages(

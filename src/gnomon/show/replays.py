@@ -12,6 +12,8 @@ from plotly.subplots import make_subplots
 from gnomon.show.theme import color, dress, look
 
 MOST_PATHS = 12
+MOST_NAMES = 10  # judgement: more names of points cover each other
+LARGEST = 40  # judgement: pixels of the point with the greatest score
 MOST_GROUPS = 24  # more colors and large centers cannot be told apart
 
 
@@ -94,6 +96,8 @@ def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") ->
 def replay_rows(steps: Any, rows: Any, *, theme: str = "light") -> go.Figure:
     """Rows during a fit: their places or groups and the centers after each step, with a slider.
 
+    Of a search for a tour through rows the tour is drawn, of a PageRank the pages in size.
+
     A cross is a row whose predicted class is wrong. No error bars: the steps of one fit are what
     they are; other starts give other steps.
 
@@ -102,7 +106,7 @@ def replay_rows(steps: Any, rows: Any, *, theme: str = "light") -> go.Figure:
     steps : Replay
         Of `gnomon.workbench.workflows.replay`.
     rows : RowsOverSteps
-        Of `gnomon.workbench.workflows.WatchRows.over`.
+        Of `gnomon.workbench.workflows.WatchRows.over`, or of `RowTour` or `LinkedPages`.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -124,17 +128,23 @@ def replay_rows(steps: Any, rows: Any, *, theme: str = "light") -> go.Figure:
     """
     known = known_answers(rows)
     frames = [drawn_rows(rows, k, known, theme) for k in range(len(rows.numbers))]
-    figure = go.Figure(frames[0])
+    still = [] if rows.links is None else [joined(rows.places[0], rows.links, look(theme).faint)]
+    figure = go.Figure([*still, *frames[0]])
+    moving = [len(still) + k for k in range(len(frames[0]))]
     figure.frames = [
-        go.Frame(name=str(number), data=traces)
+        go.Frame(name=str(number), data=traces, traces=moving)
         for number, traces in zip(rows.numbers, frames, strict=True)
     ]
     for axis, title, ends in zip("xy", rows.axes, spans(rows), strict=True):
         figure.update_layout({f"{axis}axis": {"title": title, "range": ends}})
-    note = f"{len(steps.objective)} steps, {steps.stopped}; {len(rows.rows):,} rows are shown"
+    note = f"{len(steps.objective)} steps, {steps.stopped}; "
+    note += f"{len(rows.rows):,} {'rows' if rows.names is None else 'pages'} are shown"
     if len(rows.numbers) < len(steps.objective):
         note += f", after {len(rows.numbers)} of the steps"
     title = f"{steps.method} on the rows, step by step"
+    if rows.links is not None:  # only who is linked with whom counts
+        axis = {"visible": False}
+        figure.update_layout(xaxis=axis, yaxis=axis)
     dress(figure, title, theme, note=note, width=820, height=600)
     return figure.update_layout(
         showlegend=False,
@@ -155,18 +165,22 @@ def drawn_rows(rows: Any, k: int, known: list[Any], theme: str) -> list[go.Scatt
     places = np.round(rows.places[k], 4)
     answers = rows.truth if rows.answers is None else rows.answers[k]
     marker: dict[str, Any] = {"size": 7, "opacity": 0.75, "color": color(0)}
-    text = [f"row {row + 1}" for row in rows.rows]
+    text = rows.names or [f"row {row + 1}" for row in rows.rows]
     if answers is not None and len(known) <= MOST_GROUPS:
         at = {each: color(i) for i, each in enumerate(known)}
         marker["color"] = [at[each] for each in answers.tolist()]
         text = [f"{word}: {each}" for word, each in zip(text, answers.tolist(), strict=True)]
         if rows.answers is not None and rows.truth is not None:
             marker["symbol"] = np.where(answers == rows.truth, "circle", "x").tolist()
-    found = [go.Scatter(x=places[:, 0], y=places[:, 1], text=text, mode="markers", marker=marker)]
+    points = {"x": places[:, 0], "y": places[:, 1], "text": text, "hoverinfo": "text"}
+    found = [go.Scatter(**points, mode="markers", marker=marker)]
+    if rows.sizes is not None:
+        named_by_size(found[0], rows.sizes[k], max(map(np.max, rows.sizes)))
+    if rows.orders is not None:
+        ends = np.column_stack([rows.orders[k], np.roll(rows.orders[k], -1)])
+        found.insert(0, joined(places, ends, look(theme).ink))
     if rows.centers is not None:
         found += drawn_centers(np.round(rows.centers[k], 4), rows.edges, theme)
-    for trace in found:
-        trace.update(hoverinfo="text")
     return found
 
 
@@ -180,13 +194,29 @@ def drawn_centers(places: np.ndarray, edges: np.ndarray | None, theme: str) -> l
         "line": {"color": look(theme).paper, "width": 1},
     }
     text = [f"center {number}" for number in range(len(places))]
-    centers = go.Scatter(x=places[:, 0], y=places[:, 1], text=text, mode="markers", marker=marker)
+    points = {"x": places[:, 0], "y": places[:, 1], "text": text, "hoverinfo": "text"}
+    centers = go.Scatter(**points, mode="markers", marker=marker)
     if edges is None:
         return [centers]
-    ends = np.full((len(edges), 3, 2), np.nan)  # a gap after each line
-    ends[:, :2] = places[edges]
+    return [joined(places, edges, ink), centers]
+
+
+def joined(places: np.ndarray, pairs: np.ndarray, tint: str) -> go.Scatter:
+    """Lines between pairs of places."""
+    ends = np.full((len(pairs), 3, 2), np.nan)  # a gap after each line
+    ends[:, :2] = np.round(places, 4)[pairs]
     x, y = ends.reshape(-1, 2).T
-    return [go.Scatter(x=x, y=y, mode="lines", line={"color": ink, "width": 1}), centers]
+    return go.Scatter(x=x, y=y, mode="lines", line={"color": tint, "width": 1}, hoverinfo="skip")
+
+
+def named_by_size(points: go.Scatter, sizes: np.ndarray, largest: float) -> None:
+    """Give points an area in proportion to a number, and the greatest their names."""
+    greatest = set(np.argsort(-sizes, kind="stable")[:MOST_NAMES].tolist())
+    names = [name if k in greatest else "" for k, name in enumerate(points.text)]
+    told = [f"{name}: {size:.4g}" for name, size in zip(points.text, sizes, strict=True)]
+    points.update(text=names, hovertext=told, mode="markers+text", textposition="top center")
+    points.cliponaxis = False  # names at the edge are whole
+    points.marker.update(size=np.round(LARGEST * np.sqrt(sizes / largest), 2), sizemin=3)
 
 
 def spans(rows: Any) -> list[list[float]]:

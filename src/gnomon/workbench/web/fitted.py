@@ -1,10 +1,8 @@
-"""Methods of the registry on the table of a session: columns that they make, and their steps."""
+"""Methods of the registry on the table of a session: the columns that they make."""
 
 from __future__ import annotations
 
 import inspect
-import json
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,7 @@ from gnomon.engine.registry import Method, methods
 from gnomon.table import Kind, Table
 from gnomon.workbench.web.code import Code
 
-MAPPED, GROUPED, LEARNT = "reduce", "group", ("classify", "regress")
-MOST_STEPS = 3000  # of a replay: more make a figure that browsers draw slowly
+MAPPED, GROUPED = "reduce", "group"
 
 
 def method_of(name: str) -> Method:
@@ -37,11 +34,6 @@ def parameters_of(method: Method) -> dict[str, Any]:
 def makers() -> list[Method]:
     """Methods that place rows on a map, or part them in groups."""
     return [each for each in methods(takes="table") if each.task in (MAPPED, GROUPED)]
-
-
-def replayable() -> list[Method]:
-    """Methods whose fit is kept step by step."""
-    return [each for each in methods(takes="table") if "keep_history" in parameters_of(each)]
 
 
 def usual_columns(table: Table) -> list[str]:
@@ -83,7 +75,7 @@ def with_columns(
 def columns_code(method: str, settings: dict[str, Any], columns: list[str]) -> Code:
     """The lines of `with_columns`."""
     found = method_of(method)
-    estimator, imports = _made(found, settled(found, settings))
+    estimator, imports = made(found, settled(found, settings))
     if found.task == GROUPED:
         return Code(
             (
@@ -102,78 +94,8 @@ def columns_code(method: str, settings: dict[str, Any], columns: list[str]) -> C
     )
 
 
-def _made(method: Method, settings: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+def made(method: Method, settings: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """An estimator as Python writes it, and its import."""
     given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
     imports = (f"from gnomon.{method.package} import {method.name}",)
     return f"{method.name}({given})", imports
-
-
-def replayed(
-    table: Table, method: str, settings: dict[str, Any], columns: list[str], target: str | None
-) -> dict[str, Any]:
-    """The steps of a fit as figures of both themes, with their numbers and why it ended."""
-    from gnomon.show import replay as drawn
-    from gnomon.show import replay_rows
-    from gnomon.workbench.workflows import WatchRows, replay
-
-    found = method_of(method)
-    estimator = found.cls(**one_start(found, settings), keep_history="full")
-    rows = table.select(columns)
-    watch = WatchRows(rows, None if target is None else table.column(target).to_pylist())
-    estimator.set_callbacks(watch)
-    given = rows if target is None else table.select([*columns, target])
-    steps = replay(estimator.fit(given) if target is None else estimator.fit(given, target))
-    if len(steps) > MOST_STEPS:
-        raise DataError(
-            f"the fit took {len(steps):,} steps, and {MOST_STEPS} can be shown: set max_iter lower"
-        )
-    figures = {"parameters": partial(drawn, steps)}
-    numbers, without = list(range(len(steps))), ""
-    try:
-        moved = watch.over(steps)
-    except DataError as error:
-        without = str(error)
-    else:
-        numbers = moved.numbers
-        figures["rows"] = partial(replay_rows, steps, moved)
-    return {
-        "steps": len(steps),
-        "numbers": numbers,
-        "stopped": steps.stopped,
-        "method": method,
-        "without_rows": without,
-        "figures": {
-            name: {theme: json.loads(draw(theme=theme).to_json()) for theme in ("light", "dark")}
-            for name, draw in figures.items()
-        },
-    }
-
-
-def one_start(method: Method, settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a fit that is replayed: a seed, and a single start unless more are requested."""
-    single = {"n_init": 1} if "n_init" in parameters_of(method) else {}
-    return single | settled(method, settings)
-
-
-def replay_code(
-    method: str, settings: dict[str, Any], columns: list[str], target: str | None
-) -> Code:
-    """The lines of `replayed`."""
-    found = method_of(method)
-    full = one_start(found, settings) | {"keep_history": "full"}
-    estimator, imports = _made(found, full)
-    rows = f"table.select({columns!r})"
-    given = f"table.select({[*columns, target]!r}), {target!r}" if target else rows
-    truth = f", table.column({target!r}).to_pylist()" if target else ""
-    return Code(
-        (
-            f"watch = WatchRows({rows}{truth})",
-            f"steps = replay({estimator}.set_callbacks(watch).fit({given}))",
-            "figure = show.replay(steps)  # and show.replay_rows(steps, watch.over(steps))",
-        ),
-        (
-            "from gnomon import show",
-            "from gnomon.workbench.workflows import WatchRows, replay",
-            *imports,
-        ),
-    )

@@ -14,7 +14,8 @@ from gnomon.table import Kind, Table
 from gnomon.workbench.base.given import read_options, source_of, split_source
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.code import GNOMON, Code
-from gnomon.workbench.web.fitted import columns_code, replay_code
+from gnomon.workbench.web.fitted import columns_code
+from gnomon.workbench.web.replays import replay_code
 
 EXAMPLE = "from gnomon.table import example"
 

@@ -103,14 +103,12 @@ def do_columns(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
 
 
 def do_replay(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
-    """The steps of a fit, as a figure for each theme."""
-    from gnomon.workbench.web.fitted import replayed
+    """The steps of a fit, a search or a PageRank, as a figure for each theme."""
+    from gnomon.workbench.web.replays import replayed
 
-    tell(f"fitting {task['method']}", 0, 1)
-    write_json(
-        Path(task["to"]),
-        replayed(_table(task), task["method"], task["settings"], task["columns"], task["target"]),
-    )
+    asked = task["step"]["with"]
+    tell(f"running {asked['method']}", 0, 1)
+    write_json(Path(task["to"]), replayed(_table(task), **asked))
     return {}
 
 

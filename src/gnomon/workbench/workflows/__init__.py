@@ -10,6 +10,8 @@ from typing import Any
 
 _HOMES = {
     "ImprovementLoop": "gnomon.decide.improvement",
+    "LinkedPages": "linked_pages",
+    "RowTour": "row_tour",
     "check_gradient": "single_method",
     "choose_features": "feature_choice",
     "copy_check": "generator_copies",

@@ -13,6 +13,9 @@ import numpy as np
 
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.optimize.trace import Trace
+
+MOST_STEPS = 120  # judgement: a replay of a minute in half seconds; more frames load slowly
 
 
 @dataclass(repr=False)
@@ -120,8 +123,9 @@ def replay(model: Any) -> Replay:
 
     Parameters
     ----------
-    model : fitted estimator
-        Made with ``keep_history="full"``.
+    model : fitted estimator, PageRank or OptimizeResult
+        Made with ``keep_history="full"``, or found by `gnomon.optimize.minimize`: of a search,
+        120 moments at equal distances are kept.
 
     Returns
     -------
@@ -137,6 +141,8 @@ def replay(model: Any) -> Replay:
     True
     """
     name = type(model).__name__
+    if isinstance(getattr(model, "history", None), Trace):
+        return steps_of_search(model)
     history = getattr(model, "history_", None)
     if history is None:
         raise DataError(f"{name} has no history: it is not fitted, or has no steps")
@@ -144,3 +150,24 @@ def replay(model: Any) -> Replay:
         raise DataError(f'{name} kept no states: fit it with keep_history="full"')
     count = len(history.states)
     return Replay(name, history.objective[-count:], history.states, history.stopped, model)
+
+
+def steps_of_search(found: Any) -> Replay:
+    """Where a search stood, and what it had changed about itself, after some evaluations."""
+    trace = found.history
+    best = trace.best
+    path = trace.path or list(zip(range(1, len(trace) + 1), trace.points, trace.values))
+    numbers = [change for change in trace.changes if isinstance(change.after, int | float)]
+    objective, states = [], []
+    at = changed = 0
+    present: dict[str, Any] = {each.name: each.after for each in reversed(numbers)}
+    for moment in np.unique(np.linspace(1, len(trace), MOST_STEPS).astype(int)).tolist():
+        while at + 1 < len(path) and path[at + 1][0] <= moment:
+            at += 1
+        while changed < len(numbers) and numbers[changed].evaluation <= moment:
+            present[numbers[changed].name] = numbers[changed].after
+            changed += 1
+        objective.append(float(path[at][2]))
+        least = float(best[moment - 1])
+        states.append(present | {"least": least, "evaluations": moment, "x": path[at][1]})
+    return Replay(found.method, objective, states, found.message, found)

@@ -14,10 +14,11 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.reduce import PCA
-from gnomon.workbench.workflows.fit_replay import Replay
+from gnomon.workbench.workflows.fit_replay import MOST_STEPS, Replay
 
 # names of states that are points among the rows
 POINTS = ("cluster_centers", "means", "prototypes", "medoids", "seeds", "points")
+PLANE = ("first principal component", "second principal component")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ class RowsOverSteps:
         Which centers are neighbours on a grid.
     axes : tuple of str
         What the plane shows.
+    orders : list of ndarray of shape (n_shown,) or None
+        A closed tour through the rows, after each of the steps.
+    sizes : list of ndarray of shape (n_shown,) or None
+        How much each row counts, after each of the steps.
+    links : ndarray of shape (n_links, 2) or None
+        Which rows are linked, all along.
+    names : list of str or None
+        Of the rows; their numbers otherwise.
     """
 
     numbers: list[int]
@@ -51,6 +60,10 @@ class RowsOverSteps:
     centers: list[np.ndarray] | None
     edges: np.ndarray | None
     axes: tuple[str, str]
+    orders: list[np.ndarray] | None = None
+    sizes: list[np.ndarray] | None = None
+    links: np.ndarray | None = None
+    names: list[str] | None = None
 
 
 class WatchRows:
@@ -79,7 +92,7 @@ class WatchRows:
     """
 
     def __init__(
-        self, rows: Any, target: Any = None, *, most_rows: int = 1000, most_steps: int = 120
+        self, rows: Any, target: Any = None, *, most_rows: int = 1000, most_steps: int = MOST_STEPS
     ) -> None:
         self.shown = every_few(len(rows), most_rows)
         self.rows = rows[self.shown]
@@ -161,7 +174,7 @@ class WatchRows:
             self.target,
             centers,
             None if centers is None else edges_of(steps.model),
-            ("first principal component", "second principal component"),
+            PLANE,
         )
 
 
