@@ -63,17 +63,19 @@ class Page:
         self._waiting = b""
         self._number = 0
         self._session: str | None = None
-        self._loaded = False
+        self._target = ""
+        self._loads: list[str] = []  # documents of the page that are loaded, in order
         self._own = ("file:", "data:", "blob:", "about:")
         self.errors: list[str] = []
         self.requests: list[str] = []
 
     def attach(self, width: int, height: int, dark: bool) -> None:
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.send("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
+        self.send("Page.setLifecycleEventsEnabled", enabled=True)
         self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
@@ -90,18 +92,17 @@ class Page:
 
     def go(self, place: Path | str) -> None:
         """Open a file or an address and wait until it is loaded."""
-        self._loaded = False
         address = str(place) if is_address(place) else Path(place).resolve().as_uri()
         if is_address(place):
             self._own = (*self._own, "/".join(address.split("/")[:3]) + "/")
-        self.send("Page.navigate", url=address)
-        self._until(lambda: self._loaded, f"{place} to load")
+        document = self.send("Page.navigate", url=address).get("loaderId")
+        self._until(lambda: document in (None, *self._loads), f"{place} to load")
 
     def follow(self, script: str) -> None:
         """Do something that leads to another page, and wait until that is loaded."""
-        self._loaded = False
+        shown = self.send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
         self.evaluate(f"void ({script})")
-        self._until(lambda: self._loaded, f"{script} to lead to a page")
+        self._until(lambda: self._loads[-1] != shown, f"{script} to lead to a page")
 
     def press(self, key: str, **more: Any) -> None:
         """Press a key, as a person does."""
@@ -196,8 +197,9 @@ class Page:
 
     def _note(self, message: dict[str, Any]) -> None:
         method, facts = message.get("method"), message.get("params", {})
-        if method == "Page.loadEventFired":
-            self._loaded = True
+        if method == "Page.lifecycleEvent":
+            if facts["name"] == "load" and facts["frameId"] == self._target:
+                self._loads.append(facts["loaderId"])
         elif method == "Runtime.exceptionThrown":
             details = facts["exceptionDetails"]
             said = details.get("exception", {}).get("description", details["text"])
