@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import json
 import math
+import re
 import textwrap
 import tomllib
 from collections import defaultdict
@@ -26,6 +27,7 @@ from gnomon.workbench.explain.terms import TERMS
 
 HERE = Path(__file__).parent.parent
 RESULTS = HERE.parent / "benchmarks" / "results.json"
+SWEEP = HERE.parent / "benchmarks" / "sweep.json"
 FORMULAS = {
     name: formula
     for names, formula in tomllib.loads((HERE / "formulas.toml").read_text("utf-8")).items()
@@ -133,7 +135,8 @@ def duel_table(duels: list[dict]) -> str:
     header = ("duel", "peer", "rows", "times as fast", "same quality")
     for row in [header, *map(duel_row, duels)]:
         lines += [f"   * - {row[0]}", *(f"     - {cell}" for cell in row[1:])]
-    return "\n".join(lines) + "\n\nAll of them: ``benchmarks/RESULTS.md`` in the repository.\n"
+    every = "``benchmarks/RESULTS.md`` (chosen cases) and ``benchmarks/SWEEP.md`` (drawn at random)"
+    return "\n".join(lines) + f"\n\nAll of them: {every} in the repository.\n"
 
 
 def duel_row(duel: dict) -> tuple[str, ...]:
@@ -152,7 +155,27 @@ def duels_by_class(found: list[Method]) -> dict[str, list[dict]]:
             peers = {peer.split(".")[-1] for peer in each.peers}
             if each.package == duel["room"] and ({each.name} | peers) & set(said):
                 result[each.name].append(duel)
+    names = {each.name for each in found}
+    for case in json.loads(SWEEP.read_text(encoding="utf-8")):
+        name = re.split(r"[ ,(]", case["method"])[0]
+        if name in names and case["outcome"].get("ratio") is not None:
+            result[name].append(drawn_case(case))
     return result
+
+
+def drawn_case(case: dict) -> dict:
+    """A case of the sweep as a row of the table of duels."""
+    shape, outcome = case["shape"], case["outcome"]
+    order = {"C": "", "F": ", in Fortran order"}[shape["order"]]
+    sparse = f", sparse ({shape['density']:.1%})" if shape["density"] else ""
+    drawn = f"{shape['columns']:,} columns, {shape['dtype']}{order}{sparse}"
+    return {
+        "duel": f"{case['method']}: {shape['real'] or 'drawn shape'}, {drawn}",
+        "peer": outcome["peer"],
+        "rows": shape["rows"],
+        "time_ratio": outcome["ratio"],
+        "reached": outcome["reached"],
+    }
 
 
 def methods_index(found: list[Method]) -> str:
