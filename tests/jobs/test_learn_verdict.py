@@ -107,3 +107,30 @@ def test_balanced_accuracy_is_refused_where_a_class_cannot_be_tested():
     table = {"x": np.arange(40.0), "y": ["a", "b"] * 19 + ["c", "c"]}
     with pytest.raises(gnomon.engine.errors.DataError, match="'c' has fewer than 4 rows"):
         gnomon.learn(table, "y", measure="balanced_accuracy", **QUICK)
+
+
+def test_board_and_drawing_tell_the_same_learners_apart_from_the_best(rng):
+    found = gnomon.learn(
+        numbers(rng, 90, 0.6), "y", learners=["linear regression", "pruned tree"], **QUICK
+    )
+    p = {line["learner"]: line["p_against_best"] for line in found.leaderboard_lines()}
+    apart = {name for name, value in p.items() if value is not None and value < 0.05}
+    assert found.as_good == set(p) - apart
+    filled = found.plot("leaderboard").data
+    marks = {name for mark in filled if mark.mode == "markers" for name in mark.y}
+    assert marks == set(p)
+    named = next(mark for mark in filled if mark.marker.size == 12)
+    assert set(named.y) == found.as_good
+
+
+def test_stretches_of_three_splits_are_enough_for_an_interval_and_searches_have_rows(rng):
+    n = 72
+    moments = [f"2020-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(n)]
+    table = {"day": moments, "x": rng.normal(size=n), "y": np.arange(n) + rng.normal(size=n)}
+    found = gnomon.learn(
+        table, "y", time="day", learners=["nearest neighbours"], budget=None, folds=3, curve=False
+    )
+    assert len(np.unique(found.plan.splits.groups[found.plan.splits[0][1]])) == 2
+    assert not found.board["nearest neighbours"].failures
+    figure = found.board["nearest neighbours"].figure()
+    assert 0 < figure.low < figure.value < figure.high < 4 * figure.value

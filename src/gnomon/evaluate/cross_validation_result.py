@@ -217,27 +217,33 @@ class CrossValidation(Result):
         chosen = self._measure(measure)
         if chosen.needs == "estimator":
             return np.nan
-        found = [self._changes(chosen, pair, fold) for pair, fold in self._known_pairs(chosen)]
-        changes = np.array([each for each in found if np.isfinite(each).all()])
-        m = len(changes)
-        if m < 2:
-            return np.nan
-        products, mean_square = changes.prod(axis=1), float((changes**2).mean())
-        return max(float(products.sum() + mean_square / 2) / (m + 1), 0.0)
+        scores = self.scores[chosen.name]
+        changes = self.pair_changes(chosen)
+        return covariance_of_folds(
+            [each for pair, each in changes.items() if not np.isnan(scores[list(pair)]).any()]
+        )
 
-    def _known_pairs(self, measure: Measure) -> list[tuple[tuple[int, int], Fold]]:
-        scores = self.scores[measure.name]
-        return [
-            (pair, fold)
+    def pair_changes(self, measure: Measure) -> dict[tuple[int, int], np.ndarray]:
+        """Of every pair of folds, by how much each one's score changes as the other's rows train.
+
+        Parameters
+        ----------
+        measure : Measure
+            Of predictions.
+
+        Returns
+        -------
+        changes : dict of pair of folds to ndarray of shape (2,)
+            NaN where the measure is undefined for what was said without both.
+        """
+        return {
+            pair: np.array(self._changes(measure, pair, fold))
             for pair, fold in zip(self.pairs, self.pair_folds)
-            if fold.said is not None and not np.isnan(scores[list(pair)]).any()
-        ]
+            if fold.said is not None and all(self.folds[k].said is not None for k in pair)
+        }
 
     def _changes(self, measure: Measure, pair: tuple[int, int], fold: Fold) -> list[float]:
-        """Change of each fold's score when the other joins the training rows.
-
-        NaN where the measure is undefined for what was said without both.
-        """
+        """Change of each fold's score when the other joins the training rows."""
         assert fold.said is not None
         begin, changes = 0, []
         for number in pair:
@@ -523,6 +529,29 @@ class CrossValidation(Result):
                 f"left out of it; the first, fold {mine[0].fold}: {mine[0].error}"
             )
         return remarks
+
+
+def covariance_of_folds(changes: list[np.ndarray], further: float = 0.5) -> float:
+    """Covariance of two folds' scores, by how they change as the rows of the other train.
+
+    Parameters
+    ----------
+    changes : list of ndarray of shape (2,)
+        Of every pair; those that are not finite do not count.
+    further : float, default=0.5
+        Product of the changes of one more pair, in units of their mean square: their correlation.
+
+    Returns
+    -------
+    covariance : float
+        Not below zero; NaN where fewer than two pairs are known.
+    """
+    known = np.array([each for each in changes if np.isfinite(each).all()])
+    m = len(known)
+    if m < 2:
+        return np.nan
+    product = further * float((known**2).mean())
+    return max(float(known.prod(axis=1).sum() + product) / (m + 1), 0.0)
 
 
 def clustered(losses: np.ndarray, owners: np.ndarray) -> tuple[float, np.ndarray]:

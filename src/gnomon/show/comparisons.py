@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,7 @@ def leaderboard(
     *,
     measure: str | None = None,
     most: int = 30,
+    as_good: Collection[str] | None = None,
     theme: str = "light",
 ) -> go.Figure:
     """Learners by score, best on top, with intervals; the baseline as a line to be beaten.
@@ -51,6 +52,8 @@ def leaderboard(
         What to rank and to compare by; the board's own, or the first one, by default.
     most : int, default=30
         Learners shown; the note says how many are left.
+    as_good : collection of str, default=None
+        Names with filled marks, where another test has told which differ from the best.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -80,7 +83,8 @@ def leaderboard(
     figures = {each.name: each.figure(name) for each in shown}
     dots = _fold_dots(shown, name)
     _add_fold_dots(figure, dots, theme)
-    _add_board(figure, figures, _as_good(board), theme, [score for _, score in dots])
+    filled = _as_good(board) if as_good is None else set(as_good)
+    _add_board(figure, figures, filled, theme, [score for _, score in dots])
     base = next((e for e in board.results if e.name.lower().startswith(BASELINE)), None)
     if base is not None:
         _add_baseline(figure, base.figure(name).value, theme)

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from gnomon.evaluate import k_fold, leaderboard
 from gnomon.table import Table
 from gnomon.workbench.learn.job import learn
+from gnomon.workbench.learn.lead import LEVEL, p_of_difference
 from gnomon.workbench.learn.plan import Stretches, usual_repeats
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.unlabeled import compared
@@ -166,7 +167,7 @@ def equal_learners(law: str, rng: np.random.Generator) -> Outcome:
     pair = {f"of x{j}": OfOneColumn(learner, j) for j in range(2)}
     X = np.column_stack([y + LAWS[law](rng, n) for _ in range(2)])
     found = leaderboard(pair, X, y, cv=splits, measures="rmse", baseline=False)
-    return {"difference of learners": bool(found.differences().adjusted_p[0] < 0.05)}
+    return {"difference of learners": p_of_difference(*found.results) < LEVEL}
 
 
 class OfOneColumn(RegressorMixin, BaseEstimator):

@@ -77,6 +77,7 @@ def portfolio(
     search: bool | list[str] | None = None,
     text: bool = False,
     tune: int = 0,
+    fewest_rows: int | None = None,
 ) -> list[Entrant]:
     """The learners that compete, in the order in which they are tried.
 
@@ -97,6 +98,8 @@ def portfolio(
     tune : int, default=0
         Settings that each searching learner tries beside the usual one; 0 for the few that usually
         matter most.
+    fewest_rows : int, default=None
+        Of the smallest training part, where parts differ, as of splits forward in time.
 
     Returns
     -------
@@ -110,7 +113,9 @@ def portfolio(
     if search is None:
         search = n_rows <= SEARCH_UP_TO
     kind = classifiers if task == "classify" else regressors
-    with_square = kind(bool(search), measure, near_counts(n_rows), text)
+    # half of a part are fewer than the two thirds in which a search inside it learns
+    counts = near_counts(n_rows if fewest_rows is None else 2 * fewest_rows)
+    with_square = kind(bool(search), measure, counts, text)
     if tune and search:
         usual_loss = "error" if task == "classify" else "squared"
         scoring = SCORING.get(measure or "", usual_loss)
@@ -118,7 +123,7 @@ def portfolio(
             tuned(each, plain(each.learner), task, tune, scoring, n_rows) for each in with_square
         ]
     if isinstance(search, list | tuple):
-        without = {each.name: each for each in kind(False, measure, near_counts(n_rows), text)}
+        without = {each.name: each for each in kind(False, measure, counts, text)}
         with_square = [e if e.name in search else without[e.name] for e in with_square]
     if n_rows <= SQUARE_UP_TO:
         return with_square

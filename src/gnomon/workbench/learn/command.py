@@ -127,11 +127,6 @@ class LearnCommand(JobCommand):
         )
         for note in table.notes:
             say(f"  · {note}")
-        from gnomon.workbench.analysis.series_hint import forecast_hint
-
-        hint = forecast_hint(table, source=given)
-        if hint:
-            say(f"  · One row for each date: to forecast the next values of a series, {hint}")
 
     @contextmanager
     def stopping(self, folder: Path | None) -> Iterator[None]:
@@ -166,6 +161,8 @@ class LearnCommand(JobCommand):
         """The problem, the board, the verdict, the checks."""
         for label, text in result.problem.card():
             console.print(f"[dim]{label:>14}[/dim]  {escape(text)}", highlight=False)
+        if result.forecast_hint:
+            say(result.forecast_hint)
         print_board(result)
         for why, names in by_reason(result.plan.left_out).items():
             say(f"did not compete: {', '.join(names)} ({why})")

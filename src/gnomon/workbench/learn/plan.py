@@ -32,6 +32,7 @@ from gnomon.workbench.analysis.portfolio import (
 from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.base.budget import Budget
 from gnomon.workbench.learn.cost import Cost, forecast_cost
+from gnomon.workbench.learn.final_figure import STRETCHES
 
 PLENTY = 10_000  # judgement: above it one run of the folds tells learners apart well enough
 VERY_MANY = 100_000  # judgement: above it 80,000 rows for training already rank learners as all do
@@ -72,11 +73,16 @@ class Stretches(Splits):
 
     @classmethod
     def of(cls, moments: np.ndarray, n_folds: int) -> Stretches:
-        """The stretches of rows at these moments."""
+        """The stretches of rows at these moments.
+
+        Of few folds each has several stretches: two or three values have hardly an interval.
+        """
         plain = forward_in_time(moments, n_folds)
+        parts = -(-STRETCHES // n_folds)
         owners = np.zeros(plain.n_rows, dtype=np.intp)
         for number, (_, test) in enumerate(plain):
-            owners[test] = number
+            before = np.searchsorted(np.sort(moments[test]), moments[test])
+            owners[test] = number * parts + before * parts // len(test)
         return cls(plain.pairs, plain.n_rows, plain.how, groups=owners, ordered=True)
 
     @property
@@ -331,6 +337,7 @@ def make_plan(
     """
 
     def all_entrants(effort: Effort) -> list[Entrant]:
+        first = len(y) // ((effort.folds or FOLDS) + 1) if problem.time is not None else None
         found = portfolio(
             problem.task,
             len(y),
@@ -338,6 +345,7 @@ def make_plan(
             effort.search,
             bool(problem.texts),
             effort.tune,
+            first,
         )
         return picked(found, learners)
 

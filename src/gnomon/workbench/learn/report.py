@@ -14,6 +14,7 @@ from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.diagnosis import drawn
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.base.report import Report
+from gnomon.workbench.learn.lead import LEVEL
 from gnomon.workbench.learn.result import P_MEANS, LearnResult
 
 MOST_DEPENDENCES = 3  # judgement: pictures of the three most important columns
@@ -35,8 +36,9 @@ def captioned(result: LearnResult) -> dict[str, tuple[Draw, str]]:
     y, said = result.problem.values(result.test_table), result.said
     found: dict[str, tuple[Draw, str]] = {
         "leaderboard": (
-            lambda theme: show.leaderboard(result.board, theme=theme),
-            "Scores of the learners on the same folds, with 95% intervals.",
+            lambda theme: show.leaderboard(result.board, as_good=result.as_good, theme=theme),
+            "Scores of the learners on the same folds, with 95% intervals. Filled: p of the table "
+            f"is {LEVEL:g} or more, or it is the best.",
         ),
         "fold_scores": (
             lambda theme: show.fold_scores(result.board, theme=theme),
@@ -197,6 +199,8 @@ def report_of(result: LearnResult) -> Report:
         )
     report.section("The problem")
     report.table(["part", "of this problem"], result.problem.card())
+    if result.forecast_hint:
+        report.text(result.forecast_hint)
     drawn = {
         name: add_picture(name, draw, text) for name, (draw, text) in captioned(result).items()
     }

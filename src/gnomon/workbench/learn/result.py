@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.engine.errors import DataError
 from gnomon.evaluate import Contributions, CrossValidation, Curve, Estimate, Leaderboard
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import GroupScore, PermutationImportance, Shift
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import LearningProblem
+from gnomon.workbench.analysis.series_hint import forecast_hint
 from gnomon.workbench.base.given import as_table
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
@@ -24,7 +24,7 @@ from gnomon.workbench.base.whole_file import write_whole, written
 from gnomon.workbench.learn.cost import Cost
 from gnomon.workbench.learn.evidence import Check
 from gnomon.workbench.learn.final_figure import counted_as_one, owners_of
-from gnomon.workbench.learn.lead import Lead, leads, losses_of_rows
+from gnomon.workbench.learn.lead import LEVEL, Lead, leads, losses_of_rows, p_against_best
 from gnomon.workbench.learn.options import LearnOptions
 from gnomon.workbench.learn.plan import Plan
 from gnomon.workbench.learn.threshold import Threshold
@@ -32,8 +32,8 @@ from gnomon.workbench.predict.explanation import explained, outcomes
 from gnomon.workbench.predict.job import Predictions, predict
 
 P_MEANS = (
-    "p against the best: of learners by the corrected resampled t test (Holm), of the baseline by "
-    "paired losses of the rows"
+    "p: no difference from the best, by paired losses of the rows; all learners that were tried "
+    "are counted"
 )
 
 
@@ -180,6 +180,14 @@ class LearnResult(JobResult):
         """Whether a repetition has the same score on the test rows, as an expression."""
         return f"result.test.value == float({str(self.test.value)!r})"
 
+    @property
+    def forecast_hint(self) -> str:
+        """What to type where the table is a series whose next values may be wanted, else empty."""
+        hint = forecast_hint(self.problem.rows, self.target, self.run.record["source"])
+        if not hint:
+            return ""
+        return f"One row for each date: to forecast the next values of this series, {hint}"
+
     def verdict(self) -> str:
         """What the figures mean, in words."""
         base = self.baseline.figure()
@@ -252,7 +260,7 @@ class LearnResult(JobResult):
             self.measure: figure.value,
             "low": figure.low,
             "high": figure.high,
-            "p_against_best": self._p_against_best(each),
+            "p_against_best": self.p_against_best.get(each.name),
             "fit_seconds": each.fit_seconds / len(each.folds),
             "predict_seconds": each.predict_seconds / len(each.folds),
             "memory_mb": self._memory(each.name),
@@ -260,30 +268,16 @@ class LearnResult(JobResult):
             "failed_folds": int(np.isnan(each.scores[self.measure]).sum()),
         }
 
-    def _p_against_best(self, each: CrossValidation) -> float | None:
-        """Of the baseline, p of the best learner's lead; of others, Holm's p."""
-        if each is self.best:
-            return None
-        if each.name == BASELINE:
-            return self.leads[self.best.name].p
-        if len(each.values) < 2 or len(self.best.values) < 2:
-            return None
-        return float(self._adjusted_p(each.name))
-
-    def _adjusted_p(self, name: str) -> float:
-        """Holm's p against the best, all pairs counted."""
-        differences = self._differences
-        best = self.best.name
-        if differences is None or not {name, best} <= set(differences.names):
-            return float("nan")
-        return differences.between(best, name)[1]
-
     @cached_property
-    def _differences(self) -> Any:
-        try:
-            return self.board.differences()
-        except DataError:  # one learner alone, or one split
-            return None
+    def p_against_best(self) -> dict[str, float]:
+        """p of no difference between the best learner and each other one, by paired losses."""
+        return p_against_best(self.board)
+
+    @property
+    def as_good(self) -> set[str]:
+        """The best learner, and those that are not told apart from it."""
+        apart = {name for name, p in self.p_against_best.items() if p < LEVEL}
+        return set(self.board.names) - apart
 
     def _memory(self, name: str) -> float:
         """Megabytes that the method forecasts for a fit on a training part."""
