@@ -280,7 +280,7 @@ def test_a_search_and_a_pagerank_are_replayed_and_the_notebook_repeats_them(tmp_
         tour = RowTour(rows)
         found = minimize(tour, tour.space, "annealing", max_evaluations=3000, random_state=0)
         order = found.history.path[-1][1]
-        line = "Array.from(document.getElementById('rows').data[0].x)"
+        line = "Array.from(document.getElementById('rows')._fullData[0].x)"
         expected = PCA().fit_transform(rows[tour.shown])[order, 0]
         page.wait_for(f"Math.abs({line}[0] - {expected[0]}) < 1e-3")
         assert page.evaluate(line)[::3] == pytest.approx(expected, abs=1e-3)
@@ -291,7 +291,7 @@ def test_a_search_and_a_pagerank_are_replayed_and_the_notebook_repeats_them(tmp_
         scored = session.steps[-1]["id"]
         pages = LinkedPages(links, "page", "to")
         best = pagerank(pages.graph, alpha=0.5).scores.max()
-        points = "document.getElementById('rows').data[1]"
+        points = "document.getElementById('rows')._fullData[1]"
         page.wait_for(f"{points}.hovertext[0] === 'c: {best:.4g}'")
         sizes = page.evaluate(f"Array.from({points}.marker.size)")
         assert sizes == sorted(sizes, reverse=True)
