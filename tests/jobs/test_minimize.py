@@ -110,3 +110,39 @@ def test_commands_print_the_minimum_and_the_advice(file, tmp_path):
     assert told.returncode == 0, told.stderr
     assert "l-bfgs" in told.stdout
     assert "convexity" in told.stdout
+
+
+def test_a_function_takes_its_bounds_as_arguments_a_dict_or_an_array():
+    def each(y, x):
+        return (x - 0.25) ** 2 + (y - 1) ** 2
+
+    def point(at):
+        return each(at["y"], at["x"])
+
+    def array(at, scale=1.0):
+        return scale * each(at[1], at[0])
+
+    named, plain = ["x=0:1", "y=0:2"], ["0:1", "0:2"]
+    ways = [(each, named), (each, plain[::-1]), (point, named), (array, plain)]
+    for function, bounds in ways:
+        found = gnomon.minimize(function, bounds=bounds, max_evaluations=600)
+        assert found.fun < 1e-3
+    told = gnomon.minimize(each, bounds=named, max_evaluations=600).summary()
+    assert told["x"] == pytest.approx({"x": 0.25, "y": 1.0}, abs=0.05)
+
+
+def test_one_argument_that_bears_the_name_of_the_bound_is_given_the_number():
+    found = gnomon.minimize(lambda x: (x - 0.25) ** 2, bounds=["x=0:1"], max_evaluations=200)
+    assert found.fun < 1e-3
+
+
+def test_the_advice_on_optimizers_takes_bounds_and_says_what_it_needs(file, tmp_path):
+    given = ("--bound", "-5:5", "--bound", "-5:5")
+    told = call("advise", "--function", f"{file}:broken", *given, folder=tmp_path)
+    assert told.returncode == 2
+    assert "no furnace" in told.stderr
+    (tmp_path / "plain.py").write_text("def far(x, y):\n    return x * x + y * y\n")
+    told = call("advise", "--function", "plain.py:far", *given, folder=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "cma-es" in told.stdout
+    assert "--bound" in call("advise", "--function", "plain.py:far", folder=tmp_path).stderr

@@ -17,6 +17,13 @@ FUNCTION = Option(
     "A function as FILE.py:NAME: advise an optimizer for it instead.",
     flag="function",
 )
+BOUNDS = Option(
+    "bounds",
+    list[str],
+    [],
+    "What the function may be given: LOW:HIGH or NAME=LOW:HIGH, as of `minimize`.",
+    flag="bound",
+)
 
 
 class AdviseCommand(JobCommand):
@@ -31,7 +38,7 @@ class AdviseCommand(JobCommand):
 
     job = JOB
     suffix = "advice"
-    own = (FUNCTION,)
+    own = (FUNCTION, BOUNDS)
 
     def run(self, words: dict[str, Any]) -> None:
         if words[FUNCTION.name] is None:
@@ -40,11 +47,12 @@ class AdviseCommand(JobCommand):
         from gnomon.workbench.minimize.advice import optimizer_advice
         from gnomon.workbench.minimize.function import problem_of
 
-        problem = problem_of(words[FUNCTION.name], [])
+        problem = problem_of(words[FUNCTION.name], words[BOUNDS.name])
         if problem.space is None:
             raise DataError(
-                "the file must say what the function may be given: a variable `space` with Real, "
-                "Integer, Categorical ... of gnomon.optimize, or pairs (low, high)"
+                "what may the function be given? Say it with --bound LOW:HIGH for each argument, "
+                "or in the file: a variable `space` with Real, Integer, Categorical ... of "
+                "gnomon.optimize, or pairs (low, high)"
             )
         advice = optimizer_advice(
             problem.function, problem.space, gradient=problem.gradient is not None

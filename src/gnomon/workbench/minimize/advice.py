@@ -124,17 +124,26 @@ def _facts(function: Callable[..., Any], space: Space, random_state: int) -> dic
     rng = np.random.default_rng(random_state)
     points = [space.sample(rng) for _ in range(SAMPLES)]
     begin = time.perf_counter()
-    values = np.array([float(function(point)) for point in points])
+    values, errors = np.full(SAMPLES, np.nan), []
+    for k, point in enumerate(points):
+        try:
+            values[k] = float(function(point))
+        except Exception as error:  # the user's function may raise anything
+            errors.append(error)
     seconds = (time.perf_counter() - begin) / SAMPLES
-    again = float(function(points[0]))
+    if len(errors) == SAMPLES:
+        what = f"{type(errors[0]).__name__}: {errors[0]}"
+        raise DataError(f"the function raised at all {SAMPLES} points, first at {points[0]}: {what}")
+    again = values[0] if np.isnan(values[0]) else float(function(points[0]))
+    failing = bool(np.isnan(values).any())
     convex = None
-    if space.is_real and seconds < COSTLY / 10:
+    if space.is_real and not failing and seconds < COSTLY / 10:
         convex = bool(check_convexity(function, space, n_samples=40).convex)
     return {
         "columns": len(space.dimensions),
         "seconds": float(f"{seconds:.1g}"),
         "noisy": bool(again != values[0] and not (np.isnan(again) and np.isnan(values[0]))),
-        "failing": bool(np.isnan(values).any()),
+        "failing": failing,
         "convex": convex,
     }
 

@@ -6,7 +6,8 @@ import importlib.util
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ class Problem:
     space : Space or None
     gradient : callable or None
         The function ``NAME_gradient`` of the file, or the attribute ``gradient``.
+    labels : list of str
+        A name for every dimension of the space.
     """
 
     function: Callable[..., Any]
@@ -37,6 +40,7 @@ class Problem:
     text: str
     space: Space | None
     gradient: Callable[..., Any] | None
+    labels: list[str] = field(default_factory=list)
 
 
 def problem_of(given: Any, bounds: list[str]) -> Problem:
@@ -70,9 +74,49 @@ def problem_of(given: Any, bounds: list[str]) -> Problem:
         gradient = getattr(module, f"{name}_gradient", gradient)
     if bounds:
         space = space_of(bounds)
-    return Problem(
-        function, name, source, text, None if space is None else as_space(space), gradient
-    )
+    if space is None:
+        return Problem(function, name, source, text, None, gradient)
+    space = as_space(space)
+    labels = space.names or [f"x{k}" for k in range(len(space.dimensions))]
+    order = parameters_for(function, space)
+    if order is not None:
+        function = partial(called_one_by_one, function)
+        gradient = None if gradient is None else partial(called_one_by_one, gradient)
+        if space.names is not None and not space.constraints:
+            # an array where all are numbers: every optimizer takes it
+            known = dict(zip(space.names, space.dimensions, strict=True))
+            space, labels = Space([known[each] for each in order]), order
+    return Problem(function, name, source, text, space, gradient, labels)
+
+
+def parameters_for(function: Callable[..., Any], space: Space) -> list[str] | None:
+    """The parameters of a function that takes each coordinate by itself; None for a point.
+
+    Parameters
+    ----------
+    function : callable
+    space : Space
+
+    Returns
+    -------
+    names : list of str or None
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [
+        each.name for each in parameters if each.default is each.empty and each.kind in by_place
+    ]
+    if space.names is not None:
+        return found if sorted(found) == sorted(space.names) else None
+    return found if 1 < len(found) == len(space.dimensions) else None
+
+
+def called_one_by_one(function: Callable[..., Any], point: Any) -> Any:
+    """The value of a function of single coordinates at a point."""
+    return function(**point) if isinstance(point, dict) else function(*point)
 
 
 def _loaded(given: str) -> tuple[Any, str, str]:

@@ -25,9 +25,9 @@ from gnomon.workbench.minimize.result import Minimum
 def minimize(function: Any, options: MinimizeOptions, request: Request) -> Minimum:
     """Find the least value of a function, by one or several methods.
 
-    The function is given as ``FILE.py:NAME`` or itself. It takes an array where its arguments are
-    numbers without names, otherwise a dict. The file may hold its space in a variable ``space`` and
-    its gradient in ``NAME_gradient``.
+    The function is given as ``FILE.py:NAME`` or itself. It takes one argument for each bound, or a
+    point: an array where the bounds are of numbers without names, otherwise a dict. The file may
+    hold its space in a variable ``space`` and its gradient in ``NAME_gradient``.
 
     Returns
     -------

@@ -54,11 +54,10 @@ class Minimum(JobResult):
     def summary(self) -> dict[str, Any]:
         """What was found, as plain data."""
         space = self.best.history.space
-        names = space.names or [f"x{k}" for k in range(len(space.dimensions))]
         return as_json(
             {
                 "fun": self.fun,
-                "x": dict(zip(names, space.values(self.x), strict=True)),
+                "x": dict(zip(self.problem.labels, space.values(self.x), strict=True)),
                 "method": self.best.method,
                 "methods": {
                     name: {
