@@ -12,7 +12,7 @@ from gnomon.accelerate.routes import replaces
 from gnomon.accelerate.unsupported import require
 from gnomon.engine.threads import Crew, in_order
 
-SOURCES_AT_ONCE = 16
+SOURCES_AT_ONCE = 16  # judgement: enough work for a thread, and all threads share the last ones
 
 
 @replaces(

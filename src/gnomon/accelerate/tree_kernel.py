@@ -15,7 +15,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, subkernel
 
-LEAF, UNDEFINED = -1, -2
+LEAF, UNDEFINED = -1, -2  # scikit-learn's TREE_LEAF and TREE_UNDEFINED
 EPSILON = np.finfo(np.float64).eps
 SAME = np.float32(1e-7)  # values of a feature that differ by no more are equal
 # Samples of the whole table that are read as quickly as one sample of a node is sorted; per

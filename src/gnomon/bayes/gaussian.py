@@ -32,8 +32,8 @@ from gnomon.engine.stored import Array, Optional
 from gnomon.engine.sums import Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 
-LEAST_VARIANCE = 1e-290
-FARTHEST = 1e140
+LEAST_VARIANCE = 1e-290  # its inverse is finite: floats end at 1.8e308
+FARTHEST = 1e140  # sums of squares of such distances are finite: floats end at 1.8e308
 EPSILON = float(np.finfo(np.float64).eps)
 LOST_DIGITS = 1e8  # a mean so far from its shift, in variances, costs half of the digits
 HALF_LOG_2_PI = 0.5 * float(np.log(2 * np.pi))

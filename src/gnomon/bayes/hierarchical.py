@@ -25,8 +25,8 @@ from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
 
 TARGET = 0.44  # the best acceptance of a random walk over one number
-N_BATCHES = 20
-LEAST_STEP = 1e-8
+N_BATCHES = 20  # judgement: means of many draws are near independent, and 20 of them give an error
+LEAST_STEP = 1e-8  # keeps a step above zero, from where it could not grow again
 
 
 class TopDown(NamedTuple):

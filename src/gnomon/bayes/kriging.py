@@ -36,14 +36,14 @@ from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import one_blas_thread
 
 MOST_SITES = 1500  # of the variogram: so many sites make a million pairs
-N_BINS = 20
-N_RANGES = 60
-JITTER = 1e-10
-LARGEST_BLOCK = 2**18
+N_BINS = 20  # judgement: some hundred pairs in a bin from 70 sites on, and the rise is still seen
+N_RANGES = 60  # geometric steps of 9% from 0.02 to 3 of the largest distance
+JITTER = 1e-10  # relative: lets equal sites without a nugget be factored; 1e-5 of a deviation
+LARGEST_BLOCK = 2**18  # numbers of a block of predictions: 2 MB
 MOST_AT_ONCE = 2000  # so many sites are solved together in a tenth of a second
-NEAREST = 100
+NEAREST = 100  # judgement: a system of 100 per estimate; farther sites are screened by nearer ones
 MOST_LEFT_OUT = 500  # sites up to which they are left out one by one: 0.05 s
-STRIP = 256
+STRIP = 256  # rows of the covariance filled at once, so that no second matrix is made
 RULES = ("maximum", "variance", "expected-improvement", "upper-bound")
 
 

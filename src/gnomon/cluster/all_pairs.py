@@ -16,7 +16,7 @@ from gnomon.cluster.linkage_kernel import TILE, squared_to_tile
 from gnomon.engine.kernel import kernel
 from gnomon.engine.threads import in_order
 
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 256  # judgement: a product of matrices runs at full speed, and threads share evenly
 # Products of clusters with all others that a thread holds at once, as far as 16 lines allow: 4 MB.
 CELLS_AT_ONCE = 2**19
 FEWEST_AT_ONCE = 16

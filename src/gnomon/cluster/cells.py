@@ -27,10 +27,10 @@ from gnomon.cluster.boxes import (
 )
 from gnomon.engine.kernel import kernel, subkernel
 
-MOST_COLUMNS = 3
-MOST_CELLS = 2.0**62
-BESIDE = 2
-ROWS_AT_ONCE = 2**14
+MOST_COLUMNS = 3  # a cell has 5^(d-1) lines of cells beside it: 25 in three columns, 125 in four
+MOST_CELLS = 2.0**62  # numbers of cells are int64, with room for the cells beside
+BESIDE = 2  # a side is eps / sqrt(d), so up to three columns rows in reach are at most 2 cells off
+ROWS_AT_ONCE = 2**14  # judgement: milliseconds of work for a thread
 # Rows of a cell from which a look at its box is worth its time.
 WORTH_A_BOX = 8
 # Rows of a stretch of cells that are compared without a look at the cells.

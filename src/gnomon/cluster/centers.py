@@ -17,7 +17,7 @@ from gnomon.engine.parameters import Words, meant
 from gnomon.engine.stored import Array, Optional
 from gnomon.engine.sums import Chunk
 
-MOST_ROWS = 2**16
+MOST_ROWS = 2**16  # rows whose shares of all centers are held at once, on all threads
 STARTING_WORDS = Words(STARTS, {"random": "random-rows"})
 
 

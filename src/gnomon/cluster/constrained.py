@@ -23,7 +23,7 @@ from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, 
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, Array, ListOf
 
-LEAST_VARIANCE = 1e-6
+LEAST_VARIANCE = 1e-6  # judgement: share of the mean variance below which a metric is not inverted
 
 
 class Links(NamedTuple):

@@ -32,7 +32,7 @@ LEAF = 128
 FEW_COLUMNS = 8
 GRADIENT, DIRECT = range(2)
 WAYS = ("gradient", "direct")
-PATH_POINTS = 20
+PATH_POINTS = 20  # judgement: places on the line between two hills that must all be dense
 
 
 @method(

@@ -14,7 +14,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.missing import is_missing
 from gnomon.table.frames import native
 
-BLOCK_CELLS = 2**21
+BLOCK_CELLS = 2**21  # distances that are held at once: 16 MB
 
 Metric = str | Callable[[np.ndarray, np.ndarray], float]
 

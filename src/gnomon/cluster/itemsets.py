@@ -27,7 +27,7 @@ from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.significance import adjusted_p_values
 
-MOST_SETS = 1_000_000
+MOST_SETS = 1_000_000  # judgement: some hundred megabytes of Python tuples
 # p of the test that an item of X adds to a rule; 0.05 as Webb (2007).
 ADDS = 0.05
 

@@ -49,7 +49,7 @@ from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
-SPAN_CELLS = 2**20
+SPAN_CELLS = 2**20  # numbers of a span of rows: 8 MB
 # Shapes whose distances cost so much that one bound for each of them pays.
 DEAR_COLUMNS, MANY_CLUSTERS, MOST_BOUNDS = 500, 32, 2**25
 # Products of columns and centres that are worth a thread where bounds spare most of them, how much

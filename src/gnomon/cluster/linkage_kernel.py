@@ -14,8 +14,8 @@ import numpy as np
 from gnomon.engine.kernel import kernel, subkernel
 
 SINGLE, COMPLETE, AVERAGE, MEAN, MEDIAN, WARD, WEIGHTED = range(7)
-TILE = 256
-FIRST_COLUMNS = 6
+TILE = 256  # columns of 2 kB each stay in the first-level cache
+FIRST_COLUMNS = 6  # judgement: enough to tell far tiles; the others are then not read
 
 
 @subkernel

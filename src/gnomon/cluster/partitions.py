@@ -15,7 +15,7 @@ from gnomon.cluster.intake import number_rows
 from gnomon.cluster.validity import cluster_means
 from gnomon.engine.errors import DataError
 
-MOST_PARTITIONS = 2_000_000
+MOST_PARTITIONS = 2_000_000  # judgement: seconds to minutes, by what a score costs
 
 
 def stirling(n: int, k: int) -> int:

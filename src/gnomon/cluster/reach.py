@@ -18,7 +18,7 @@ from gnomon.cluster.cells import top
 from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.threads import in_order
 
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 256  # rows of a block of products; see below
 # Rows that a block is multiplied with at once: the products, half a megabyte, stay in the cache.
 OTHERS_AT_ONCE = 512
 STRIP = 64

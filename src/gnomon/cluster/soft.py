@@ -31,8 +31,8 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
 from gnomon.engine.sums import Chunk, add_up
 
-TINY_SHARE = 1e-6
-JUNK = -1
+TINY_SHARE = 1e-6  # judgement: one row of a million; a cluster with less is as good as empty
+JUNK = -1  # scikit-learn's label of noise
 
 
 class SpreadSums(NamedTuple):

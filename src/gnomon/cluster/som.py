@@ -42,7 +42,7 @@ from gnomon.engine.sums import Chunk, add_up
 from gnomon.engine.threads import in_order
 
 NOVEL = "novel"
-NEIGHBORLY = 1.0 + 1e-9
+NEIGHBORLY = 1.0 + 1e-9  # cells side by side are 1 apart, but for rounding on a hexagonal grid
 
 
 @method(

@@ -22,9 +22,9 @@ from gnomon.engine.products import inner
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, as_float_rows
 from gnomon.engine.threads import in_order
 
-MOST_PIECES = 2**20
-PIECES_PER_CENTER = 64
-TRIED_ROWS = 512
+MOST_PIECES = 2**20  # judgement: bounds the memory of a line of weights at 8 MB
+PIECES_PER_CENTER = 64  # judgement: so that two centers seldom fall in one piece
+TRIED_ROWS = 512  # rows of a block of products, which stay in the cache
 
 
 class Means(NamedTuple):

@@ -21,7 +21,7 @@ from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 
-HISTOGRAM_ROWS = 2000
+HISTOGRAM_ROWS = 2000  # two million distances of 10 columns take 6 ms; `most_rows` sets it
 
 
 @dataclass(repr=False)

@@ -25,7 +25,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.threads import in_order
 
-SILHOUETTE_ROWS = 256
+SILHOUETTE_ROWS = 256  # judgement: one turn of a thread
 
 
 @dataclass(repr=False)

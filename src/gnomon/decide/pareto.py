@@ -22,7 +22,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 
-WORDS = {"more": -1.0, "less": 1.0}
+WORDS = {"more": -1.0, "less": 1.0}  # sign that turns a goal into a loss, which is made least
 
 
 def non_dominated(values: ArrayLike) -> np.ndarray:

@@ -18,7 +18,7 @@ from gnomon.density.parameter_checks import (
 )
 from gnomon.engine.errors import DataError
 
-TAIL = 1e-14
+TAIL = 1e-14  # what is left out of a sum is near the rounding of the rest
 
 
 class Bernoulli(ExponentialFamily):

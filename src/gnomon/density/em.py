@@ -27,7 +27,7 @@ from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
 
 ASSIGNMENTS = ("soft", "hard")
-COOLING = 0.9
+COOLING = 0.9  # judgement: slow enough to follow a maximum, and from 10 to 1 in 22 steps
 
 
 @dataclass(repr=False, eq=False)

@@ -26,10 +26,10 @@ from gnomon.cluster.nearest import squared_length
 from gnomon.density.leaves import exponentiate
 from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 
-BLOCK_CELLS = 2**16
+BLOCK_CELLS = 2**16  # half a megabyte, which fits in the second-level cache
 ABREAST = 64  # rows that the complete pass takes at once
 fused_subkernel = functools.partial(lean_subkernel, fused=True)
-FEWEST_ROWS = 32
+FEWEST_ROWS = 32  # judgement: fewer rows in a block cost more calls than the cache saves
 HALF_LOG_2_PI = float(0.5 * np.log(2 * np.pi))
 
 

@@ -25,9 +25,10 @@ from gnomon.contract.estimate import checked_weights
 from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
 
+# Judgement: far more than Newton's steps usually are; more means the family's border.
 MOST_STEPS = 200
-SMALL_STEP = 1e-12
-ROUNDING = 1e-13
+SMALL_STEP = 1e-12  # 40 halvings; a smaller step is below the rounding of the parameters
+ROUNDING = 1e-13  # of the value, some hundred rounding errors: steps near the maximum do not rise
 MATCHED = 1e-12  # mean statistics so near, as a share of their size, are equal but for rounding
 NEAR = 1e-9  # as near as rounding may let them come on the border of the family
 

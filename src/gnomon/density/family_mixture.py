@@ -39,8 +39,8 @@ from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 
 NOTHING = 10 * np.finfo(np.float64).eps
-FARTHEST = 1e140
-LEAST_SHARE = 1e-12
+FARTHEST = 1e140  # sums of squares of such values are finite: floats end at 1.8e308
+LEAST_SHARE = 1e-12  # keeps the log of an empty component's share finite
 
 
 class StatisticSums(NamedTuple):

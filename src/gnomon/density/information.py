@@ -28,9 +28,9 @@ from gnomon.contract.result import Result
 from gnomon.density.families import simplex
 from gnomon.engine.errors import DataError, GnomonWarning
 
-FEW_PER_CELL = 5
-NEARLY_WHOLE = 1e-3
-UNDERFLOWN = 1e-30
+FEW_PER_CELL = 5  # the usual rule of the chi-square test: 5 expected in a cell
+NEARLY_WHOLE = 1e-3  # judgement: an integral off by more shows wrong limits, not rough quadrature
+UNDERFLOWN = 1e-30  # where q underflows to 0, p so small adds nothing to an integral
 
 
 def information_content(probability: ArrayLike, base: float | None = None) -> Any:

@@ -13,11 +13,12 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
-LEAF = 64
-RINGS = 96
+LEAF = 64  # judgement: whole vectors of every length; boxes of more rows leave out less
+RINGS = 96  # reaches 12 bandwidths beyond the nearest leaf, where a bump is below e^-72
 RING = 0.125  # width in bandwidths
 FIRST_RINGS = 16  # met before the others: their sum is the measure of what may be left out
-LEAST_SUM = 1e-280
+LEAST_SUM = 1e-280  # a sum so small is rounding of underflown bumps; the row is summed another way
+# log2(e); below, ln 2 in a part of 32 bits and the rest, after fdlibm.
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 ROUNDING = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number

@@ -17,6 +17,7 @@ from scipy.special import entr, logsumexp
 
 from gnomon.engine.errors import DataError
 
+# Judgement: far more than Newton's steps usually are; more means moments on the border.
 MOST_STEPS = 200
 
 

@@ -16,7 +16,7 @@ from gnomon.contract.estimate import checked_weights
 from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 
-FLAT = 1e-12
+FLAT = 1e-12  # an eigenvalue below this share of the largest is rounding
 
 
 class Centered(NamedTuple):

@@ -23,7 +23,7 @@ from gnomon.contract.estimate import checked_weights
 from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 
-MANY_EMPTY = 0.5
+MANY_EMPTY = 0.5  # judgement: with most boxes empty, the others hold few rows each
 
 
 def log_ball_volume(d: int) -> float:

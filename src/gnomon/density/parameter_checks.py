@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from gnomon.engine.errors import DataError
 
-MOST_NEWTON = 100
+MOST_NEWTON = 100  # judgement: far more than Newton from Minka's start needs; the bound is for NaN
 
 
 def positive(value: Any, name: str) -> Any:

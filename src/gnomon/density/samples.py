@@ -19,8 +19,8 @@ from gnomon.density.draws import as_generator
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 
-BLOCK = 2048
-MOST_FOR_MEDIAN = 1000
+BLOCK = 2048  # judgement: bounds memory at 32 kB per row of the sample
+MOST_FOR_MEDIAN = 1000  # half a million distances with their median take 6 ms
 
 
 def sorted_pairing_distance(x: ArrayLike, y: ArrayLike, mean: bool = False) -> float:

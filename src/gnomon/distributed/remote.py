@@ -22,7 +22,7 @@ from gnomon.table.scan import cut as cut_tables
 from gnomon.table.schema import Schema
 from gnomon.table.table import Table
 
-ALIGNMENT = 16
+ALIGNMENT = 16  # bytes; what NumPy's own arrays have on 64-bit platforms
 
 
 class VersionMismatch(GnomonError, RuntimeError):

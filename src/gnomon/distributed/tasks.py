@@ -18,7 +18,7 @@ from typing import Any
 from gnomon.distributed.errors import no_workers, scheduler_gone, worker_died
 from gnomon.engine.errors import MemoryLimitError
 
-LOOK_EVERY = 0.2
+LOOK_EVERY = 0.2  # seconds; short beside SLOW_SECONDS, and a wake-up costs microseconds
 # A task is slow from so many times the median, and not before so many seconds.
 SLOW, SLOW_SECONDS = 5.0, 3.0
 # Workers that may die under one task before it is taken to be the reason.

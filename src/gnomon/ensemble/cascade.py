@@ -27,8 +27,8 @@ from gnomon.ensemble.held_out import Entries
 from gnomon.ensemble.lots import Part, lots_within
 from gnomon.ensemble.member import Member, fit_on, seeded, takes_weights
 
-MOST_GROWTH = 2
-USELESS = 0.99
+MOST_GROWTH = 2  # a stage is doubled twice at most, to four times its members
+USELESS = 0.99  # judgement: a stage that rejects less than 1% costs more than it saves
 
 
 class CascadeRates(NamedTuple):

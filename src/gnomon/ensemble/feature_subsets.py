@@ -25,8 +25,8 @@ from gnomon.ensemble.base import Training
 from gnomon.ensemble.committee import OfOneKind
 from gnomon.ensemble.member import Member, fit_member, seeded
 
-LITTLE_REDUNDANCY = 0.5
-ROWS_LOOKED_AT = 10_000
+LITTLE_REDUNDANCY = 0.5  # judgement: below, columns that are left out have no substitute
+ROWS_LOOKED_AT = 10_000  # error of a correlation is 0.01 at most, enough for a warning
 SUBSET_CONSTRAINTS = {
     "estimator": LEARNER,
     "n_estimators": [whole(1)],

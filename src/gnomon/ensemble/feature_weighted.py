@@ -31,7 +31,7 @@ from gnomon.ensemble.stacking import LevelZero, Stacked
 from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
-BLOCK = 4096
+BLOCK = 4096  # judgement: bounds memory of the products of members and features
 CONSTANT = 1e-13  # a target with less relative spread is constant up to rounding of its mean
 WEIGHTED_CONSTRAINTS = {
     "estimators": [None, list, tuple],

@@ -17,7 +17,7 @@ from gnomon.evaluate.baseline import weighted_median
 from gnomon.optimize import losses
 from gnomon.optimize.losses import ScoreLoss
 
-SMALLEST_SHARE = 1e-12
+SMALLEST_SHARE = 1e-12  # keeps logs and Newton's steps finite; far below any share of rows
 
 
 class Loss:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 
+# Judgement: bounds memory of written-out repetitions, as `select.models` does.
 MOST_LOTS_PER_ROW = 64
 
 

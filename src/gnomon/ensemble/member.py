@@ -28,6 +28,7 @@ from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
 Rows = Any
+# Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
 GREATEST_SEED = 2**31 - 1
 
 

@@ -32,10 +32,11 @@ from gnomon.ensemble.losses import Deviance
 from gnomon.ensemble.lots import Lots
 from gnomon.ensemble.stagewise import StagewiseClassifier
 
+# Steps of 17% from the strongest penalty to a hundredth of it.
 N_STRENGTHS = 30
 LEAST_STRENGTH = 1e-2
-MOST_STEPS = 50
-FLATTEST = 1e-5
+MOST_STEPS = 50  # judgement: far more than Newton's steps usually are
+FLATTEST = 1e-5  # keeps the curvature of rows that are sure above zero, so that a step is finite
 
 
 @dataclass(frozen=True)

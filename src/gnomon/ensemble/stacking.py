@@ -44,7 +44,7 @@ from gnomon.ensemble.named import NamedMembers
 from gnomon.linear import LogisticRegression, Ridge
 from gnomon.table.table import Table
 
-SUM_TO_ONE = 1e4
+SUM_TO_ONE = 1e4  # weight of the equation "sum = 1" beside the errors: kept to about 1e-8
 # Members that err by less, beside the worst one, are told apart by rounding alone.
 NO_ERROR = 1e-8
 STACK_CONSTRAINTS = {

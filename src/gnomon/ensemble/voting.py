@@ -28,7 +28,7 @@ from gnomon.ensemble.committee import Committee
 from gnomon.ensemble.member import Member, fit_member, seeded
 from gnomon.ensemble.named import NamedMembers
 
-TIE = 1e-12
+TIE = 1e-12  # shares that differ by less are tied but for rounding
 VOTING_CONSTRAINTS = {
     "estimators": [None, list, tuple],
     "weights": [None, "array-like"],

@@ -29,7 +29,7 @@ from gnomon.sample.chains import Chains, sample_chains
 from gnomon.sample.draws import Seed
 from gnomon.sample.target import Target
 
-SIGNS = np.array([-1.0, 1.0])
+SIGNS = np.array([-1.0, 1.0])  # the two values of a variable
 
 
 @storable
