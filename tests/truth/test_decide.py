@@ -532,3 +532,22 @@ def test_proposals_reach_the_known_optimum_inside_the_data_and_differ(rng):
     with pytest.raises(DataError, match="never varies"):
         propose_settings(models, table.with_column("heat", [1.0] * n), {"heat": Turn()},
                          {"cost": Goal("less")})  # fmt: skip
+
+
+def test_one_best_setting_has_others_beside_it_that_errors_do_not_tell_from_it(rng):
+    n = 120
+    speed, heat = rng.uniform(0, 10, n), rng.uniform(0, 5, n)
+    X = Table.from_dict({"speed": speed, "heat": heat})
+    models = {"cost": LinearRegression().fit(X, speed + 2 * heat)}
+    turn, want = {"speed": Turn(), "heat": Turn()}, {"cost": Goal("less")}
+    alone = propose_settings(models, X, turn, want)
+    assert alone.n_front == len(alone.settings) == 1
+    assert alone.others_sentence() == ""
+    found = propose_settings(models, X, turn, want, errors={"cost": np.linspace(-4, 4, 80)})
+    assert found.n_front == 1
+    assert len(found.settings) == 5
+    costs = np.array([each["cost"].value for each in found.outcomes])
+    assert (costs - costs[0] <= 2.1).all()  # the median of the absolute errors is 2
+    speeds = [each["speed"] for each in found.settings]
+    assert max(speeds) - min(speeds) > 1
+    assert "B, C, D, E" in str(found)

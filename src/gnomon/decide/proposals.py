@@ -31,6 +31,8 @@ from gnomon.engine.errors import DataError
 
 POPULATION = 80
 EVALUATIONS = 8_000  # settings that the models are asked about; a boosted model takes a second
+FEWEST = 5  # judgement: settings to choose from, where the front has fewer
+DRAWN = 4_000  # settings among which those as good as the front are looked for; half a search
 OUTSIDE = 1e6  # added to every goal of settings without data, times their distance from data
 
 
@@ -112,6 +114,9 @@ class Proposals(Result):
         To the nearest measured row, in shares of the inputs' ranges.
     inside : ndarray of bool
         Whether there are data near the setting.
+    n_front : int
+        How many are on the front of predicted outcomes; the rest are other settings, predicted to
+        be worse by less than the models' typical error.
     """
 
     settings: list[dict[str, Any]]
@@ -119,6 +124,7 @@ class Proposals(Result):
     nearest: list[np.ndarray]
     distance: np.ndarray
     inside: np.ndarray
+    n_front: int
 
     def _title(self) -> str:
         return f"{len(self.settings)} settings worth a trial"
@@ -142,6 +148,24 @@ class Proposals(Result):
             columns[f"predicted {name}"] = [each[name] for each in self.outcomes]
         columns["nearest row"] = [int(each[0]) + 1 for each in self.nearest]
         return columns | {"data near it": self.inside.tolist()}
+
+    def others_sentence(self) -> str:
+        """What the settings are that are not on the front; empty where all are.
+
+        Returns
+        -------
+        sentence : str
+        """
+        others = [chr(ord("A") + i) for i in range(self.n_front, len(self.settings))]
+        if not others:
+            return ""
+        return (
+            f"Predicted to be worse than the best by less than the models' typical error: "
+            f"{', '.join(others)}."
+        )
+
+    def _remarks(self) -> list[str]:
+        return list(filter(None, [self.others_sentence()]))
 
 
 def propose_settings(
@@ -171,7 +195,8 @@ def propose_settings(
         Values of inputs that cannot be set; medians and the commonest levels where left out.
     errors : mapping of str to array-like, default=None
         Per outcome, measured less predicted for rows that were not used in fitting: they give the
-        intervals, which are infinite where left out.
+        intervals, which are infinite where left out, and where the front has fewer than five
+        settings, what counts as nearly as good.
     now : mapping of str to object, default=None
         Present settings, from which changes cost; the usual ones of the data where left out.
     n : int, default=7
@@ -219,20 +244,28 @@ def propose_settings(
         vectorized=True,
         random_state=random_state,
     )
-    chosen = different(found.x, found.values, bounds, n)
-    settings = settings_of(found.x[chosen], ranges)
+    points = found.x[different(found.x, found.values, bounds, n)]
+    n_front = len(points)
+    known = {name: np.abs(np.asarray(each, float)) for name, each in (errors or {}).items()}
+    if n_front < min(n, FEWEST) and known.keys() >= want.keys():
+        typical = [float(np.nanmedian(known[name])) for name in want]
+        drawn = drawn_settings(ranges, bounds, np.random.default_rng(random_state))
+        near = nearly_as_good(losses(drawn), losses(points), typical)
+        points = spread_out(points, drawn[near], bounds, min(n, FEWEST))
+    settings = settings_of(points, ranges)
     columns = {name: np.asarray(values) for name, values in settings.items()}
-    predicted = outcomes(found.x[chosen])
+    predicted = outcomes(points)
     estimates = {
         name: _with_interval(predicted[name], (errors or {}).get(name), confidence_level)
         for name in want
     }
     return Proposals(
-        [{name: settings[name][i] for name in turn} for i in range(len(chosen))],
-        [{name: estimates[name][i] for name in want} for i in range(len(chosen))],
+        [{name: settings[name][i] for name in turn} for i in range(len(points))],
+        [{name: estimates[name][i] for name in want} for i in range(len(points))],
         list(support.nearest(columns, 3)),
         support.distance(columns),
         support.holds(columns),
+        n_front,
     )
 
 
@@ -330,6 +363,58 @@ def different(points: np.ndarray, goals: np.ndarray, bounds: np.ndarray, n: int)
         chosen.append(int(gap.argmax()))
         gap = np.minimum(gap, np.linalg.norm(scaled - scaled[chosen[-1]], axis=1))
     return best[chosen]
+
+
+def drawn_settings(
+    ranges: Mapping[str, Range], bounds: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Random points of the search."""
+    drawn = rng.uniform(bounds[:, 0], bounds[:, 1], size=(DRAWN, len(bounds)))
+    whole = [each.is_whole for each in ranges.values()]
+    drawn[:, whole] = np.rint(drawn[:, whole])
+    return drawn
+
+
+def nearly_as_good(losses: np.ndarray, front: np.ndarray, typical: Sequence[float]) -> np.ndarray:
+    """Which points lose to some point of the front by at most a typical error in each outcome.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_points, n_goals)
+    front : ndarray of shape (n_front, n_goals)
+    typical : sequence of float
+        Of the outcomes; what a change costs, if that is a goal, is known without error.
+
+    Returns
+    -------
+    found : ndarray of bool of shape (n_points,)
+    """
+    slack = np.zeros(front.shape[1])
+    slack[: len(typical)] = typical
+    within = losses[:, None, :] <= front + slack
+    return np.any(np.all(within, axis=2), axis=1)
+
+
+def spread_out(points: np.ndarray, others: np.ndarray, bounds: np.ndarray, n: int) -> np.ndarray:
+    """Points, and of the others the farthest from all chosen so far, up to n in all.
+
+    Parameters
+    ----------
+    points, others : ndarray of shape (n_points, n_inputs)
+    bounds : ndarray of shape (n_inputs, 2)
+    n : int
+
+    Returns
+    -------
+    chosen : ndarray of shape (at most n, n_inputs)
+    """
+    width = np.ptp(bounds, axis=1)
+    while len(points) < n and len(others):
+        gaps = np.linalg.norm((others[:, None, :] - points) / width, axis=2).min(axis=1)
+        if gaps.max() <= 1e-6:
+            break
+        points = np.vstack([points, others[gaps.argmax()]])
+    return points
 
 
 def _with_interval(

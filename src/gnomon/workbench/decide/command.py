@@ -71,6 +71,8 @@ class DecideCommand(JobCommand):
             say(f"{name}: {text}")
         columns = result.proposals.shown()
         print_table(list(columns), list(zip(*columns.values())), title="settings worth a trial")
+        if result.proposals.others_sentence():
+            say(result.proposals.others_sentence())
         say(result.gain_sentence())
         if result.choice_sentence():
             say(result.choice_sentence())

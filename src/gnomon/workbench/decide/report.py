@@ -69,7 +69,10 @@ def report_of(result: DecideResult) -> Report:
     if result.choice_sentence():
         report.text(result.choice_sentence())
     columns = result.proposals.shown()
-    report.table(list(columns), zip(*columns.values()), "Inside the data unless it says otherwise.")
+    others = result.proposals.others_sentence()
+    report.table(
+        list(columns), zip(*columns.values()), f"Inside the data unless it says otherwise. {others}"
+    )
     report.section("Pictures")
     for name, draw in pictures_of(result).items():
         report.figure(draw("light"), CAPTIONS[name.split(" ")[0]])
