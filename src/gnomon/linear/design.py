@@ -17,8 +17,9 @@ from gnomon.engine.stored import Array
 from gnomon.engine.sums import Chunk
 from gnomon.linear.solve import EPS
 
+# Judgement: d^2 sums of a dense table stay small; wider sparse ones are taken as is.
 MOST_DENSE_COLUMNS = 200
-LEAST_VARIATION = 1e-120
+LEAST_VARIATION = 1e-120  # squares of smaller deviations are subnormal or near it
 LARGEST = 1e50  # fourth powers of such numbers can be computed with
 
 

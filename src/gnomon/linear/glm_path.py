@@ -20,6 +20,7 @@ from gnomon.linear.elastic_net import PenaltyPath, falling, over_folds
 from gnomon.linear.inference import column_names
 from gnomon.linear.newton import at_penalty
 
+# As glmnet: a ridge has no strongest penalty, so l1_ratio counts as 0.001 at least.
 LEAST_RATIO = 1e-3
 MEASURES = {"deviance": "mean deviance", "misclassification": "misclassified share"}
 

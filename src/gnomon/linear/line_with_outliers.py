@@ -36,8 +36,8 @@ from gnomon.linear.penalized import Working, products
 from gnomon.linear.robust import mad_scale, small_subset
 from gnomon.linear.solve import EPS, symmetric_solve
 
-LEAST_SCALE = 1e-8
-LEAST_SEEN = 1e-8
+LEAST_SCALE = 1e-8  # share of the target's range below which a deviation counts as none
+LEAST_SEEN = 1e-8  # a ridge below the square root of the rounding unit, where few rows are near
 
 
 class Mixture(NamedTuple):

@@ -31,9 +31,10 @@ from gnomon.engine.stored import Array, Number, Whole
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.linear.basis import location_and_scale
 
-ROWS_TOGETHER = 2048
+ROWS_TOGETHER = 2048  # judgement: a block of rows and one column more stays in the cache
 NEGLIGIBLE = 42.0  # e^-42 of the nearest row's weight changes no digit of a sum
-N_PROBES = 64
+N_PROBES = 64  # judgement: 64 leave-one-out errors tell widths apart that differ by a factor of two
+# In standardized units, steps of a factor of two: errors change little between them.
 WIDTHS = 2.0 ** np.arange(-6, 2)
 
 

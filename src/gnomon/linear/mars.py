@@ -33,9 +33,9 @@ from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.linear.basis import location_and_scale
 from gnomon.linear.inference import column_names
 
-DEPENDENT = 1e-9
-BETTER = 1e-9
-NEARLY_PERFECT = 1e-12
+DEPENDENT = 1e-9  # share of its square that a basis function must add beyond the others
+BETTER = 1e-9  # a gain that is greater by less is rounding, and the first one stays
+NEARLY_PERFECT = 1e-12  # what is left of the squares is rounding of a perfect fit
 RUN_CHANCE = 0.05  # Friedman's alpha: the chance of a run of noise that a pair may resist
 
 

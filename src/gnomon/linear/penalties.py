@@ -30,9 +30,9 @@ from gnomon.engine.kernel import kernel, subkernel
 from gnomon.linear.coordinate_descent import on_products
 from gnomon.linear.solve import EPS, symmetric_solve
 
-SWEEPS = 10
-MOST_ROUNDS = 500
-MOST_SUBSET_COLUMNS = 15
+SWEEPS = 10  # judgement: cheap sweeps before a Newton step, which solves a system
+MOST_ROUNDS = 500  # judgement: the bound is for dependent columns, where sweeps creep
+MOST_SUBSET_COLUMNS = 15  # 32,768 subsets, each a small system
 ROOT = {"xtol": 1e-300, "rtol": 4 * EPS, "maxiter": 500}
 
 

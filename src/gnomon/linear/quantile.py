@@ -37,8 +37,9 @@ from gnomon.linear.design import LARGEST, decision, refuse_tiny
 from gnomon.linear.inference import column_names
 from gnomon.linear.solve import EPS, symmetric_solve
 
-AT_A_BOUND = 1e-7
-FEWEST_ROWS = 1000
+AT_A_BOUND = 1e-7  # share of the width: the tolerance of HiGHS
+FEWEST_ROWS = 1000  # judgement: so few rows are solved at once
+# Judgement: reweighted fits of a guess, which only sorts rows by side; rows at once.
 GUESSES, BLOCK = 12, 4096
 # Unknowns, in units of n^(2/3) rows: few strays with little to solve.
 BAND = 3

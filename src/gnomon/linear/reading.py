@@ -20,10 +20,10 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.linear.inference import NoSummary, column_names
 
-UNLIKE_SCALES = 10.0
-HIGH_INFLATION = 10.0
-SMALL_EFFECT = 0.1
-LEVEL = 0.05
+UNLIKE_SCALES = 10.0  # judgement: units that differ by less mislead no one
+HIGH_INFLATION = 10.0  # the usual limit of a variance inflation factor
+SMALL_EFFECT = 0.1  # Cohen's small correlation
+LEVEL = 0.05  # the usual level
 
 
 @dataclass(repr=False)

@@ -33,8 +33,9 @@ from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.linear.design import decision, first_means, is_sparse, with_constant
 from gnomon.linear.solve import EPS, symmetric_solve
 
+# The median of |Z|, so that a normal's scale is its deviation.
 NORMAL_QUARTILE = float(stats.norm.ppf(0.75))
-PROPOSAL_2_BEND = 1.5
+PROPOSAL_2_BEND = 1.5  # the default of MASS::hubers
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from gnomon.linear.inference import column_names
 from gnomon.linear.solve import symmetric_solve
 from gnomon.optimize.losses import logistic
 
-GREATEST_DAMPING = 1e12
+GREATEST_DAMPING = 1e12  # a step damped so much is below rounding
 
 
 class Batch(NamedTuple):

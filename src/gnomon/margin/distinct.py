@@ -17,7 +17,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.sums import as_float_rows
 from gnomon.margin.kernels import dense
 
-UNEQUAL = 100.0
+UNEQUAL = 100.0  # judgement: at 100 the narrow column is 1e-4 of a squared distance
 DENSE_CELLS = 2**22  # so many are multiplied sooner than looked for among sparse ones
 
 

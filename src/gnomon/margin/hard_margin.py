@@ -26,7 +26,7 @@ from gnomon.margin.kernels import Linear, as_rows
 from gnomon.margin.separability import separability
 from gnomon.margin.working_set import Programme, solve
 
-ROUNDS = 500
+ROUNDS = 500  # judgement: far above usual rounds, against cycles by rounding
 
 
 @dataclass

@@ -28,8 +28,8 @@ from gnomon.margin.hyperplane import Hyperplane
 from gnomon.margin.kernels import Linear, as_rows
 from gnomon.margin.working_set import Programme, solve
 
-MOST_QHULL_COLUMNS = 6
-CLOSE = 1e-9
+MOST_QHULL_COLUMNS = 6  # Qhull's facets grow as n^(d/2); linear programmes take over
+CLOSE = 1e-9  # share of the extent below which the solver's tolerance is all there is
 
 
 def two_sides(y: Any) -> tuple[np.ndarray, np.ndarray]:

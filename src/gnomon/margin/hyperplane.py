@@ -22,7 +22,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import LABELS, Anything, Array, Flag, ListOf, Number
 
-UNLIKE_LENGTHS = 1.01
+UNLIKE_LENGTHS = 1.01  # judgement: scores differ by less than 1%
 
 
 @storable

@@ -40,7 +40,7 @@ from gnomon.margin.working_set import (
     solve,
 )
 
-MEGABYTE = 2**20
+MEGABYTE = 2**20  # scikit-learn gives cache_size in megabytes
 CELLS_AT_ONCE = 2**19  # kernel values of a block of predictions: 4 MB stay in the cache
 # Kernel values of such numbers are finite: cubes of their squares do not overflow.
 LARGEST = 1e50

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-STEPS = 100
+STEPS = 100  # the bound of Lin, Lin and Weng (2007), whose Newton steps these are
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:

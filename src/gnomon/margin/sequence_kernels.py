@@ -24,7 +24,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 
-MOST_PATTERN_NODES = 6
+MOST_PATTERN_NODES = 6  # up to 6! orders are tried for each canonical form
 
 
 class FeatureKernel:

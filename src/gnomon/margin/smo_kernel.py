@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
-LEAST_CURVATURE = 1e-12
+LEAST_CURVATURE = 1e-12  # LIBSVM's TAU
 
 
 @lean_subkernel

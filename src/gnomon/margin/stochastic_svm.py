@@ -34,7 +34,7 @@ from gnomon.evaluate.splits import random_splits
 from gnomon.margin.distinct import distinct_data
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 
-PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
+PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)  # 000a: factors of ten find the order
 
 
 @kernel("f8[:,:]", "f8[:]", "i8[:]", "i8", "f8", "f8", "f8[:]", "out f8[:]")

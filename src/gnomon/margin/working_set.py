@@ -27,7 +27,8 @@ from gnomon.engine.threads import Crew, one_blas_thread
 from gnomon.margin.kernels import Kernel
 from gnomon.margin.smo_kernel import add_rows, gather, solve_pairs
 
-WORKING_SET = 512
+WORKING_SET = 512  # judgement: products of 512 rows run at full speed, and their matrix takes 2 MB
+# Judgement: a block of kernel values, 2 MB, is one turn of a thread.
 COLUMNS_AT_ONCE = 2048
 ROWS_AT_ONCE = 128
 # Rows times rows from which on threads are worth their start.

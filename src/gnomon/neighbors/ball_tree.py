@@ -25,8 +25,8 @@ import numpy as np
 from gnomon.engine.errors import DataError
 from gnomon.neighbors.kernels import search_balls
 
-LEAF = 11
-GROWTH = 1.02
+LEAF = 11  # 003 2.2.4.2: balls of 12 rows and more are parted
+GROWTH = 1.02  # 003 2.2.4.2: a radius grows by 2%
 
 
 class BallQuery(NamedTuple):

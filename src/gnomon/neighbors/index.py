@@ -43,16 +43,17 @@ from gnomon.neighbors.kernels import (
 )
 
 ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
+# A block of 512 rows and 256 queries is 1 MB of products, which stays in the cache.
 ROWS_TOGETHER = 512
 QUERIES_TOGETHER = 256
-CELLS_TOGETHER = 2**19
-LEAF = 32
-QUERIES_OF_THREAD = 512
+CELLS_TOGETHER = 2**19  # distances of a block: 4 MB
+LEAF = 32  # judgement: rows compared at once cost little more than a box (scikit-learn: 30)
+QUERIES_OF_THREAD = 512  # judgement: one turn of a thread
 # Rows from which on a tree is built on threads, and queries are put in its order.
 WORTH_THREADS = 2**14
 WORTH_ORDER = 2**15
 NOBODY = np.iinfo(np.int64).max
-SINGLE = 2.0**-24
+SINGLE = 2.0**-24  # the rounding unit of float32
 BUILT = ("_filter", "_reduced_filter", "_boxes", "_balls")
 # Queries times cells of the rows from which on components are computed: 0.3 s of products.
 WORTH_COMPONENTS = 2**33

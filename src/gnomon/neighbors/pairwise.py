@@ -18,7 +18,7 @@ from gnomon.engine.threads import in_order
 from gnomon.evaluate.intake import label_column
 from gnomon.neighbors.distances import Distance, distance_of
 
-CELLS_TOGETHER = 2**20
+CELLS_TOGETHER = 2**20  # distances of a block: 8 MB
 REMEDY = "Use distance_blocks, which holds a part at a time, or fewer rows."
 
 

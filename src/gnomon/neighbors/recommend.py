@@ -22,7 +22,7 @@ from gnomon.engine.stored import LABELS, Array, Number
 from gnomon.table.table import Table
 
 SIMILARITIES = {"pearson", "cosine", "adjusted_cosine"}
-USERS_TOGETHER = 256
+USERS_TOGETHER = 256  # judgement: bounds memory at 256 rows of similarities to all users
 
 
 class Ratings(NamedTuple):

@@ -34,7 +34,7 @@ from scipy.special import expit
 
 from gnomon.engine.errors import DataError
 
-LEAK = 0.01
+LEAK = 0.01  # the slope of Maas et al. (2013), and torch's default
 LARGEST_EXPONENT = 50.0  # e^50 squared is far from the largest number of float32
 
 

@@ -28,7 +28,7 @@ from gnomon.engine.errors import DataError
 from gnomon.neural.composite import Composite
 from gnomon.neural.layers import LAYERS, Layer
 
-INDENT = 4
+INDENT = 4  # as in Python
 _WORDS = {"true": True, "false": False, "none": None}
 _LINE = re.compile(r"^(?:(?P<name>[\w.-]+)\s*:\s*)?(?P<kind>\w+)(?P<rest>(?:\s.*)?)$")
 _VALUE = re.compile(r"(\w+)=(\[[^\]]*\]|\S+)")

@@ -36,7 +36,7 @@ TYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
-MOST_HEADER = 100_000_000
+MOST_HEADER = 100_000_000  # the format's own limit
 METADATA = "__metadata__"
 
 

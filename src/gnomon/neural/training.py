@@ -39,7 +39,7 @@ from gnomon.neural.penalties import Penalty
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.optimize.schedules import Schedule, constant
 
-FORMAT = 1
+FORMAT = 1  # rises with every change that older versions cannot read
 
 
 @dataclass(repr=False)

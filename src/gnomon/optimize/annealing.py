@@ -17,7 +17,7 @@ import numpy as np
 from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
 
 FIRST_MOVES = 20  # random neighbors that set the first temperature
-FIRST_ACCEPTED = 0.8
+FIRST_ACCEPTED = 0.8  # Kirkpatrick et al. (1983)
 # Measured on the Rastrigin function in two columns: 1,190 evaluations instead of 1,480 on average.
 HOPELESS = 20.0  # rise above the best value, in temperatures, at which a stage is given up
 FROZEN = 1e-8  # share of the first temperature at which a stage counts as frozen

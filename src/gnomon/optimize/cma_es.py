@@ -18,7 +18,7 @@ from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
 from gnomon.optimize.space import Integer, reflected
 
 LEAST_STEP = 1e-11  # standard deviations below this share of the first end a run
-LARGEST_CONDITION = 1e14
+LARGEST_CONDITION = 1e14  # Hansen's limit (tutorial, "conditioncov")
 
 
 @optimizer("cma-es", "", "cma")

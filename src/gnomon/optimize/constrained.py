@@ -31,7 +31,7 @@ from gnomon.optimize.descent import newton_step
 
 Function = Callable[[np.ndarray], Any]
 ACTIVE = 1e-5  # a constraint this near its limit is active
-NEWTON_STEPS = 60
+NEWTON_STEPS = 60  # judgement: far more than centering needs from the last center
 
 
 @dataclass(repr=False)

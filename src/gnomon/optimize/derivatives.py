@@ -21,6 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.renamed import former_parameters
 
 KINDS = ("central", "forward", "complex")
+# Steps of least error: roots 2, 3 and 4 of the rounding unit; a complex step does not cancel.
 FORWARD, CENTRAL, COMPLEX, SECOND = 1.49e-8, 6.055e-6, 1e-100, 1.22e-4
 
 

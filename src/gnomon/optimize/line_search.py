@@ -23,9 +23,9 @@ from gnomon.optimize.optimizer import Answer, Request, Run
 from gnomon.optimize.space import Space
 from gnomon.optimize.trace import Trace
 
-GOLDEN = (np.sqrt(5) - 1) / 2
+GOLDEN = (np.sqrt(5) - 1) / 2  # the golden section, 0.618
 C1, C2 = 1e-4, 0.9  # Armijo's and Wolfe's shares, as in all the literature
-MOST_STEPS = 60
+MOST_STEPS = 60  # 60 halvings reach the rounding of the step
 KINDS = ("golden", "brent", "newton", "backtracking", "wolfe")
 
 Line = Generator[Request, Answer, "Found"]

@@ -17,6 +17,7 @@ from gnomon.engine.errors import DataError
 from gnomon.optimize.space import Point, Space, as_space
 from gnomon.optimize.trace import Change, Trace
 
+# Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
 GREATEST_SEED = 2**31 - 1
 DIFFERENCE = 6.055e-6  # cube root of the rounding unit: least error of central differences
 SECOND_DIFFERENCE = 1.22e-4  # fourth root of the rounding unit, for second differences
@@ -197,7 +198,7 @@ class Run:
         return hessian
 
 
-SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # corners of a mixed second difference
 
 
 class Optimizer:

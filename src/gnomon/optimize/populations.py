@@ -14,6 +14,7 @@ from gnomon.engine.errors import DataError
 from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
 from gnomon.optimize.space import Space, reflected
 
+# Clerc and Kennedy (2002): constriction 0.7298, with pulls of 2.05 each.
 INERTIA, PULL = 0.7298, 1.49618
 
 

@@ -23,6 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.optimize import derivatives
 from gnomon.optimize.linear_algebra import definiteness
 
+# Judgement: a root is missed where less than 2% of the box lead to it; `n_init` sets it.
 STARTS = 200
 
 

@@ -24,7 +24,7 @@ from gnomon.optimize.space import Space, reflected
 
 CANDIDATES = 512  # random places of a round: scoring them takes milliseconds; not tuned
 ROUNDS = 4  # rounds that look closer around the best candidates
-SAME = 1e-9
+SAME = 1e-9  # in the unit cube: nearer places are one place
 
 
 class SurrogateSearch(Optimizer):

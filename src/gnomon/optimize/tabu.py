@@ -20,7 +20,7 @@ from gnomon.optimize.space import Space
 
 REPETITIONS = 1  # returns to a point that make it a much repeated one
 CHAOS = 1  # much repeated points that start an escape
-LARGER, SMALLER = 1.1, 0.9
+LARGER, SMALLER = 1.1, 0.9  # Battiti and Tecchiolli (1994)
 
 
 @optimizer("reactive-tabu-search", "004 1.3", "tabu", "tabu-search", "rts")

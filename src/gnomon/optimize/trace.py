@@ -19,7 +19,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.optimize.space import Space
 
-FORMAT = 1
+FORMAT = 1  # rises with every change that older versions cannot read
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import blas_for, in_order
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
-ROUNDING = 1e-10
+ROUNDING = 1e-10  # share of the largest below which a deviation or a singular value is rounding
 # what a correlation of one leaves of 1 - rho^2, and how near logs of lambda are equal
 NEARLY_ONE, TIE = 1e-8, 1e-6
 

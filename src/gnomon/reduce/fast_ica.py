@@ -28,7 +28,7 @@ from gnomon.engine.stored import Array
 from gnomon.engine.threads import blas_for
 
 CONTRASTS = {"logcosh": _fastica._logcosh, "exp": _fastica._exp, "cube": _fastica._cube}
-NORMAL_KURTOSIS = 3.0
+NORMAL_KURTOSIS = 3.0  # fourth moment of a standard normal
 # Share of the greatest squared singular value, far above the rounding of products.
 CLEARLY_FULL = 1e-9
 NO_SOURCES = "columns are constant or depend on each other. Leave such columns out"

@@ -22,7 +22,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Whole
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
-ROUNDING = 1e-10
+ROUNDING = 1e-10  # share of the largest below which an eigenvalue is rounding
 
 
 @method(

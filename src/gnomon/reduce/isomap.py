@@ -30,7 +30,8 @@ from gnomon.reduce.path_kernels import places_by_paths, shortest_paths
 from gnomon.reduce.rows_map import GraphMap, Part, weighted_pairs
 from gnomon.reduce.spectrum import ROWS_OF_EIGH, leading_of
 
-SOURCES_TOGETHER = 64
+SOURCES_TOGETHER = 64  # judgement: one turn of a thread
+# Judgement: the paths of 4,000 rows take 128 MB; `n_landmarks` sets both.
 MOST_ALL = 4000
 USUAL_LANDMARKS = 500
 

@@ -26,7 +26,7 @@ from gnomon.reduce.mds import DistanceMap, PairObjective, complete_by_paths, des
 from gnomon.reduce.pair_projection import graph_laplacian
 from gnomon.reduce.spectrum import with_signs
 
-SMALL_GRAPH = 400
+SMALL_GRAPH = 400  # all eigenvectors of 400 nodes take 15 ms on one thread
 
 
 @dataclass(repr=False)

@@ -28,7 +28,8 @@ from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside
 from gnomon.reduce.spectrum import lowest_pairs, with_signs
 
-ROWS_TOGETHER = 512
+ROWS_TOGETHER = 512  # judgement: one turn of a thread
+# Judgement: ten eigenvectors of 3,000 rows take 1.7 s; `n_landmarks` sets both.
 MOST_ALL = 3000
 USUAL_LANDMARKS = 1500
 

@@ -30,7 +30,7 @@ from gnomon.neighbors.pairwise import checked_dissimilarities
 from gnomon.reduce.spectrum import leading_pairs
 from gnomon.reduce.stress_kernels import pair_stress, table_stress
 
-ITEMS_TOGETHER = 256
+ITEMS_TOGETHER = 256  # judgement: one turn of a thread
 
 
 @dataclass(repr=False)

@@ -30,7 +30,7 @@ from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
-RANK_ROUNDING = 1e-12
+RANK_ROUNDING = 1e-12  # share of the table's length below which what is left is rounding
 
 
 class Factors(NamedTuple):

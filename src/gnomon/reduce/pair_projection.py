@@ -32,8 +32,8 @@ from gnomon.reduce.spectrum import warn_fewer, with_signs
 from gnomon.table.kinds import Kind
 from gnomon.table.scan import Scan
 
-CELLS_TOGETHER = 2**20
-RANK_ROUNDING = 1e-10
+CELLS_TOGETHER = 2**20  # numbers of a block: 8 MB
+RANK_ROUNDING = 1e-10  # share of its length by which a direction must leave the others
 
 
 @dataclass(repr=False)

@@ -23,9 +23,9 @@ from gnomon.engine.threads import resolve_jobs
 from gnomon.evaluate.baseline import weighted_median
 from gnomon.reduce import spectrum
 
-FIRST_ROWS = 256
-NEAR = 1e-9
-MAD_OF_NORMAL = 1.482602218505602
+FIRST_ROWS = 256  # judgement: enough for a first center, which the iterations replace
+NEAR = 1e-9  # share of the mean distance: keeps the weight of a row at the center finite
+MAD_OF_NORMAL = 1.482602218505602  # 1 / norm.ppf(0.75), so that a normal's scale is its deviation
 
 
 class SignSums(NamedTuple):

@@ -23,7 +23,7 @@ from gnomon.engine.threads import one_blas_thread
 from gnomon.neighbors.distances import distance_of
 from gnomon.neighbors.index import NeighborIndex, Neighbors
 
-GAP = 0.25
+GAP = 0.25  # of the widest part: parts are seen as apart
 
 
 class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):

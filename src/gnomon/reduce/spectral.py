@@ -30,6 +30,7 @@ from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside, shares_of
 from gnomon.reduce.spectrum import ROWS_OF_EIGH, with_signs
 
+# Judgement: Lanczos vectors, twice SciPy's 20: close eigenvalues need fewer restarts.
 MOST_VECTORS = 40
 
 

@@ -17,10 +17,11 @@ from scipy.special import gammaln
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.threads import in_order
 
+# Judgement: products of 256 columns run at full speed and are one turn of a thread.
 COLUMN_BLOCK = 256
-NEAR_TIE = 1e-6
+NEAR_TIE = 1e-6  # entries that differ by less are one size: the first decides the sign
 LEAST_REST = 1e-3  # length of a unit vector beside a space, below which the next one is taken
-OVERSAMPLING = 10
+OVERSAMPLING = 10  # Halko, Martinsson and Tropp (2011) advise 5 to 10
 # Columns up to which all pairs are found as soon as the leading ones.
 FEW_COLUMNS = 64
 MOST_BLOCKS = 6

@@ -56,17 +56,19 @@ from gnomon.reduce.tsne_kernels import (
     tree_repulsion,
 )
 
-MOST_EXACT = 600
-FEWEST_CELLS = 40
-MOST_CELLS = 2**20
+MOST_EXACT = 600  # judgement: 360,000 pairs cost no more than a grid of the usual size
+FEWEST_CELLS = 40  # judgement: an early map is small, and a coarser grid would blur it
+MOST_CELLS = 2**20  # a grid of 2^20 cells with its transforms takes some tens of MB
+# Of the kernel's width 1: cubic interpolation; the objective is read from a finer one.
 CELL, FINE_CELL = 0.4, 0.1
-ITEMS_TOGETHER = 1024
+ITEMS_TOGETHER = 1024  # judgement: one turn of a thread
+# Van der Maaten's values, as in scikit-learn.
 EARLY_STEPS = 250
 STEPS_BETWEEN_CHECKS = 50
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
-STEPS_OF_NEW = 30
-USUAL_PERPLEXITY = 30.0
-NEW_TOGETHER = 512
+STEPS_OF_NEW = 30  # judgement: new rows start at the mean of their neighbors and move little
+USUAL_PERPLEXITY = 30.0  # scikit-learn's default
+NEW_TOGETHER = 512  # judgement: one turn of a thread
 
 
 @method(

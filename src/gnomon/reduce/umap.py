@@ -19,7 +19,7 @@ from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.pca import PCA
 from gnomon.reduce.rows_map import RowsMap, neighbors_there, shares_of
 
-HALVINGS = 60
+HALVINGS = 60  # halve a bracket down to rounding
 
 
 @method(

@@ -25,7 +25,7 @@ from gnomon.sample.walker import Sampler, Walker
 
 BEST_ACCEPTANCE = (0.44, 0.234)  # optimal in one and in many dimensions (Roberts et al. 1997)
 BATCH = 50  # draws per adaptation, as in Roberts and Rosenthal (2009)
-UNIT_WALK = GaussianWalk(1.0)
+UNIT_WALK = GaussianWalk(1.0)  # the adaptation sets the step from here
 
 
 @dataclass(frozen=True)
