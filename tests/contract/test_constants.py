@@ -22,13 +22,7 @@ STILL_BARE = {
     "ensemble": 6,
     "linear": 5,
     "neighbors": 3,
-    "select": 10,
-    "semi": 3,
-    "sequence": 3,
-    "show": 67,
-    "text": 3,
-    "trees": 45,
-    "vision": 10,
+    "trees": 5,
 }
 
 

@@ -26,7 +26,7 @@ from gnomon.select.problem import Problem
 from gnomon.select.selector import TASK, Selector
 from gnomon.trees.random_forest import RandomForestClassifier, RandomForestRegressor
 
-DEPTH = 8
+DEPTH = 8  # judgement: Boruta compares importances, for which shallow trees are enough
 
 
 @method(

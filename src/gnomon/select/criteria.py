@@ -23,7 +23,7 @@ from gnomon.evaluate.information import aic, bic
 from gnomon.select.models import asked, fitted, require_kind
 from gnomon.select.problem import Fold, Problem
 
-RIDGE = 1e-8
+RIDGE = 1e-8  # too small to be seen beside standardized columns, above rounding
 Subset = tuple[int, ...]
 
 

@@ -12,7 +12,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.select.problem import Problem
 
-MOST_COPIES = 64
+MOST_COPIES = 64  # judgement: bounds memory of written-out repetitions, as `ensemble.lots` does
 
 
 def require_kind(estimator: Any, problem: Problem) -> None:

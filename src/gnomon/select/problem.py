@@ -18,6 +18,7 @@ from gnomon.engine.errors import DataError
 from gnomon.prepare.bins import equal_masses
 from gnomon.trees.distinct import CountedRows, counted_rows, folds_of_distinct_rows
 
+# Judgement: with the square root, 5 rows a bin and more, and counts stay above chance.
 MOST_BINS = 10
 
 

@@ -27,9 +27,9 @@ from gnomon.engine.products import inner
 from gnomon.select.problem import Problem, binned
 from gnomon.trees.stump import decision_stump
 
-N_STUMPS = 30
-SHRINK = 1e-3
-RATIO_ROUNDING = 1e-12
+N_STUMPS = 30  # judgement: rounds of boosting that name the features that matter most
+SHRINK = 1e-3  # of the mean variance: too small to be seen, lets dependent columns be solved
+RATIO_ROUNDING = 1e-12  # share of the squares below which a spread is rounding
 
 
 class Scored(NamedTuple):

@@ -26,7 +26,7 @@ from gnomon.select.criteria import Criterion, Score, Subset
 from gnomon.select.filter import scored
 from gnomon.select.problem import Problem
 
-MOST_SUBSETS = 20_000
+MOST_SUBSETS = 20_000  # judgement: 14 features at one fit or more each; `most_subsets` sets it
 
 
 class Visit(NamedTuple):

@@ -20,7 +20,7 @@ from gnomon.table.table import Table
 
 TASK = [StrOptions({"auto", "classify", "regress"})]
 COUNT = [whole(1), share()]
-MOST_CLASSES = 20
+MOST_CLASSES = 20  # judgement: more whole numbers as a target are asked about, not guessed
 NUMBERS = (Kind.NUMBER, Kind.INTEGER, Kind.DATETIME)
 
 

@@ -26,7 +26,7 @@ from gnomon.select.problem import Problem
 from gnomon.select.searches import AlongRanking, Visit
 from gnomon.select.selector import TASK, Selector
 
-UNKNOWN_STEPS = 100_000
+UNKNOWN_STEPS = 100_000  # for the progress of a search that does not know its length
 
 
 @storable

@@ -21,7 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import PairTest, corrected_standard_error, corrected_t_test
 
 STRATEGIES = ("uncertainty", "margin", "entropy", "committee", "random")
-MEMBERS = 7
+MEMBERS = 7  # judgement: an odd committee has no ties of two classes; costs seven fits a round
 # p below which the strategy is said to be better than random choice
 LEVEL = 0.05
 

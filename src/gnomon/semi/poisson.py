@@ -22,7 +22,7 @@ from gnomon.semi.graph import GraphLabels, Points, neighbor_edges, normalized, r
 from gnomon.semi.harmonic import conjugate_gradients, prior_of
 
 STEEPNESS = 2.0  # of probabilities in units of the spread of values; they are not calibrated
-BALANCE_ROUNDS = 100
+BALANCE_ROUNDS = 100  # judgement: the bound is for shares out of reach
 
 
 @method(

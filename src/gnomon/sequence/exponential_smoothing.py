@@ -35,7 +35,7 @@ from gnomon.engine.stored import DictOf, Flag, ListOf, Number, Text, Whole
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.seasonality import one_series, seasonal_indices
 
-NONE, ADD, MUL = 0, 1, 2
+NONE, ADD, MUL = 0, 1, 2  # codes of the forms in kernels
 CODES = {None: NONE, "add": ADD, "mul": MUL}
 LETTERS = {None: "N", "add": "A", "mul": "M"}
 # The usual bounds of phi: below 0.8 a trend is gone after a few steps, above 0.98 it is undamped.
@@ -44,6 +44,7 @@ DAMPED = (0.8, 0.98)
 # gamma / (1 - alpha), place of phi. The best end is kept; the first alone ended 8 units of
 # log-likelihood lower on the airline series with a multiplicative season.
 COARSE = 0.1  # gain of log-likelihood below which a first climb ends
+# Spread over slow, usual and fast smoothing; see above.
 STARTS = ((0.3, 0.1, 0.3, 0.9), (0.75, 0.02, 0.002, 0.98), (0.95, 0.8, 0.1, 0.9))
 
 

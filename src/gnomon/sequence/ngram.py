@@ -38,6 +38,7 @@ from gnomon.sequence.markov_model import tuple_chain
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 SMOOTHINGS = ("none", "constant", "split", "add", "back-off")
+# Judgement: amounts that are usual for each smoothing (1.0: Laplace); `epsilon` sets it.
 DEFAULT_EPSILON = {"none": 0.0, "constant": 1e-9, "split": 0.1, "add": 1.0, "back-off": 0.75}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from gnomon.show.theme import SEQUENTIAL, color, dress, error_bars, look
 
-MOST_RULES = 25
-MOST_POINTS = 3_000
+MOST_RULES = 25  # judgement: lines of names that a page holds
+MOST_POINTS = 3_000  # judgement: more points hide each other
 
 
 def rule_lifts(rules: Sequence[Any], *, theme: str = "light") -> Any:

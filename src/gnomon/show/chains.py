@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.show.theme import SEQUENTIAL, color, dress, faded, legend_below, look
 
-MOST_POINTS = 4000
+MOST_POINTS = 4000  # judgement: more points hide each other
 
 
 def chain_path(

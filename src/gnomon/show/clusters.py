@@ -30,10 +30,10 @@ from gnomon.show.theme import (
 )
 from gnomon.table.table import Table
 
-MOST_ROWS = 2000
-MOST_LEAVES = 60
-MOST_CUTS = 12
-SPHERE = 24
+MOST_ROWS = 2000  # judgement: more points hide each other; `rows` sets it
+MOST_LEAVES = 60  # judgement: more names on an axis cover each other
+MOST_CUTS = 12  # judgement: steps of a slider
+SPHERE = 24  # judgement: a surface of 24 by 48 looks round
 
 
 def dendrogram(

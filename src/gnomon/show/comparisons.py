@@ -27,7 +27,7 @@ from gnomon.evaluate.several import RankTest
 from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
 from gnomon.show.theme import color, dress, error_bars, faded, look
 
-MOST_FOLD_DOTS = 40
+MOST_FOLD_DOTS = 40  # judgement: more dots hide each other
 ARROWS = {np.inf: "triangle-right", -np.inf: "triangle-left"}
 
 

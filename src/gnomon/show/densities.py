@@ -22,7 +22,8 @@ from gnomon.show.theme import (
     look,
 )
 
-N_PLACES = 501
+N_PLACES = 501  # more places than a line has pixels
+# Of a triangle with sides of length 1.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.evaluate import Estimate
 
-PIXELS_OF_A_LETTER = 6.1
+PIXELS_OF_A_LETTER = 6.1  # judgement: a mean letter of the notes' font size
 
 
 def edges(figures: Iterable[Estimate], scores: Iterable[float] = ()) -> tuple[float, float]:

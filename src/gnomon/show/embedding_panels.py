@@ -13,8 +13,8 @@ from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
 from gnomon.show.theme import COLORS, SEQUENTIAL, dress, look
 
-MOST_LEVELS = 8
-PANELS_IN_A_ROW = 2
+MOST_LEVELS = 8  # as many as there are colors
+PANELS_IN_A_ROW = 2  # judgement: panels stay wide enough to select rows in
 
 
 def embeddings(

@@ -16,7 +16,7 @@ from gnomon.show.replays import slider
 from gnomon.show.theme import color, dress, error_bars, legend_below, look
 
 MOST_FRAMES = 40  # of a replay: a page of 300 rows stays below 1 MB
-MOST_POINTS = 2_000
+MOST_POINTS = 2_000  # judgement: more points hide each other
 
 
 def label_curves(curve: LabelCurve, *, theme: str = "light") -> go.Figure:

@@ -17,7 +17,7 @@ from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
-MOST_SUBGRAPHS = 60
+MOST_SUBGRAPHS = 60  # judgement: more panels are too small to read
 
 
 def _known(labels: Any, n: int) -> np.ndarray:

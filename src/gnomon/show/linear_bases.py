@@ -13,8 +13,8 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
-POINTS = 300
-FAINTEST = 0.12
+POINTS = 300  # judgement: bends look smooth
+FAINTEST = 0.12  # judgement: rows of no weight are still seen
 
 
 def local_fit(

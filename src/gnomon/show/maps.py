@@ -15,7 +15,7 @@ from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
-MOST_PAIRS = 20_000
+MOST_PAIRS = 20_000  # judgement: more points hide each other
 
 
 def scree(

@@ -14,6 +14,7 @@ from gnomon.show.arrows import arrow, one_scale, written
 from gnomon.show.labels import label
 from gnomon.show.theme import color, dress, legend_below, look
 
+# Judgement: beyond, entries hide each other and pages grow; blocks are counted instead.
 MOST_DRAWN = 50_000
 
 

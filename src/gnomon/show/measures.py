@@ -48,10 +48,10 @@ from gnomon.evaluate.ranking import PrecisionRecallCurve, RejectionCurve, RocCur
 from gnomon.show.edges import note_in_lines
 from gnomon.show.theme import SEQUENTIAL, color, dress, error_bars, faded, look
 
-MOST_LABELED = 20
-MOST_MARKERS = 5_000
-MOST_STEPS = 1_000
-RECALL_LEVELS = np.arange(11) / 10
+MOST_LABELED = 20  # judgement: more names on an axis cover each other
+MOST_MARKERS = 5_000  # judgement: more points hide each other
+MOST_STEPS = 1_000  # more steps than a line has pixels
+RECALL_LEVELS = np.arange(11) / 10  # the eleven points of TREC's average precision
 SHARES = {
     "true": "share of the true class",
     "predicted": "share of the predicted class",

@@ -13,7 +13,7 @@ from gnomon.show.labels import label
 from gnomon.show.theme import SEQUENTIAL, color, dress, faded, legend_below, look
 
 CIRCLE = np.linspace(0, 2 * np.pi, 121)
-MOST_CLASSES = 40
+MOST_CLASSES = 40  # judgement: more cells with numbers cannot be read
 
 
 def ball_tree(

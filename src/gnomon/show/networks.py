@@ -17,10 +17,10 @@ from gnomon.graphical import PairwiseModel, markov_blanket, topological_order
 from gnomon.graphical.dag import children_of
 from gnomon.show.theme import Theme, color, dress, legend_below, look
 
-NODE_SIZE = 46
-ROWS_SHOWN = 8
-LABEL_INSIDE = 5
-MOST_NODES = 400
+NODE_SIZE = 46  # judgement: pixels that hold five letters
+ROWS_SHOWN = 8  # judgement: rows of a probability table beside a node
+LABEL_INSIDE = 5  # letters that fit in a node
+MOST_NODES = 400  # judgement: more nodes touch each other
 
 Places = dict[Any, tuple[float, float]]
 

@@ -17,8 +17,8 @@ from gnomon.neural.probes import AdversarialExample, head_of, own_parameters
 from gnomon.show.arrows import arrow
 from gnomon.show.theme import DIVERGING, color, dress, faded, legend_below, look
 
-MOST_UNITS = 12
-PANEL = 190
+MOST_UNITS = 12  # judgement: more units of a layer touch each other
+PANEL = 190  # judgement: pixels of a panel
 
 
 def activation_curves(

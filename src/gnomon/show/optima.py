@@ -17,8 +17,8 @@ from gnomon.optimize import gradient, kkt_report
 from gnomon.show.arrows import arrow, one_scale
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
-GRID = 161
-STARTS = 6
+GRID = 161  # judgement: contours look smooth
+STARTS = 6  # judgement: 36 searches find the minima of what one draws
 Surface = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

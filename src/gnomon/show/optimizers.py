@@ -19,10 +19,10 @@ from gnomon.show.arrows import arrow, one_scale
 from gnomon.show.replays import slider
 from gnomon.show.theme import color, dress, legend_below, look
 
-GRID = 121
-LEVELS = 24
-MOST_PANELS = 12
-MOST_FRAMES = 60
+GRID = 121  # judgement: contours look smooth; 14,641 calls of the function
+LEVELS = 24  # judgement: level curves stay apart
+MOST_PANELS = 12  # judgement: more panels are too small to read
+MOST_FRAMES = 60  # judgement: steps of a slider
 COLORS = 8  # after so many, colors repeat and lines are dotted
 
 

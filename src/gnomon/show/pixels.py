@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import SEQUENTIAL, dress
 
-PANEL = 300
+PANEL = 300  # judgement: pixels of a panel
 
 
 def labeled_image(found: Any, image: Any = None, *, theme: str = "light") -> go.Figure:

@@ -18,7 +18,7 @@ from gnomon.show.theme import color, dress, look
 from gnomon.show.values import class_codes, class_names
 
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "pentagon")
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # judgement: more points hide each other; `rows` sets it
 
 
 def scatterplot_matrix(

@@ -14,11 +14,11 @@ from gnomon.show.labels import label
 from gnomon.show.points import drawn_rows
 from gnomon.show.theme import SEQUENTIAL, color, dress, legend_below, look
 
-GRID = 161
-ROOM = 0.08
-MOST_ROWS = 2000
+GRID = 161  # judgement: borders look smooth; 25,921 places to predict
+ROOM = 0.08  # judgement: rows at the edge are not cut
+MOST_ROWS = 2000  # judgement: more points hide each other; `rows` sets it
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
-STRENGTH = 0.55
+STRENGTH = 0.55  # judgement: points of a class stand out from its region
 UNCLEAR = "claimed by none or several"
 
 

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from gnomon.show.theme import color, dress, look
 
-MOST_PATHS = 12
+MOST_PATHS = 12  # judgement: more lines cannot be told apart
 MOST_NAMES = 10  # judgement: more names of points cover each other
 LARGEST = 40  # judgement: pixels of the point with the greatest score
 MOST_GROUPS = 24  # more colors and large centers cannot be told apart

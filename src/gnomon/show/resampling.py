@@ -17,8 +17,8 @@ from gnomon.evaluate.intake import label_column, number_block
 from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
 from gnomon.show.theme import color, dress, error_bars, faded, look
 
-MOST_LINES = 40
-MOST_PANELS = 32
+MOST_LINES = 40  # judgement: a line of a split is 10 pixels high or so
+MOST_PANELS = 32  # all labelings of five points
 SYMBOLS = ("circle", "diamond", "square", "cross", "x", "pentagon")
 ARROWS = {np.inf: "triangle-up", -np.inf: "triangle-down"}
 

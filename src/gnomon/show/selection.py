@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon.show.theme import color, dress, error_bars, faded, legend_below, look
 
-MOST_BARS = 40
+MOST_BARS = 40  # judgement: names that a page holds; `most` sets it
 
 
 def selection_trace(selector: Any, *, theme: str = "light") -> Any:

@@ -12,9 +12,9 @@ from gnomon.show.arrows import arrow
 from gnomon.show.replays import slider
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
-MOST_STATES = 20
-MOST_STEPS = 60
-LEAST_LINK = 0.005
+MOST_STATES = 20  # judgement: more links cross
+MOST_STEPS = 60  # judgement: more steps touch each other
+LEAST_LINK = 0.005  # links that two decimals would write as 0.00
 # where arrows end: the radius of a node, its double circle and a gap, in a picture of this size
 NODE = 0.24
 

@@ -14,7 +14,7 @@ from gnomon.sequence.speech import spectrogram
 from gnomon.show.labels import label
 from gnomon.show.theme import SEQUENTIAL, color, dress, look
 
-QUIETEST = 80.0
+QUIETEST = 80.0  # decibels below the loudest; 80 is the usual floor of a spectrogram
 
 
 def signal_traces(

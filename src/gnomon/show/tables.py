@@ -17,6 +17,7 @@ from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
 from gnomon.table.schema import no_such_column
 
+# Places in the palette: kinds that are alike share one.
 KIND_COLORS = {
     Kind.NUMBER: 0,
     Kind.INTEGER: 5,
@@ -27,7 +28,7 @@ KIND_COLORS = {
     Kind.TEXT: 3,
     Kind.IDENTIFIER: 6,
 }
-MOST_COLUMNS = 9
+MOST_COLUMNS = 9  # judgement: columns that a page holds
 
 
 def table_roles(

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import SEQUENTIAL, color, dress, legend_below, look
 
-GRID = 401
+GRID = 401  # judgement: curves look smooth, and minima are refined from it
 Curve = Callable[[np.ndarray], np.ndarray]
 
 

@@ -14,7 +14,7 @@ from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
 from gnomon.show.theme import color, dress, look
 
-COLUMNS = 3
+COLUMNS = 3  # judgement: panels that a page holds beside each other
 WORD = re.compile(r"(\w\w+)")
 
 

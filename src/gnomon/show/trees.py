@@ -20,7 +20,8 @@ from gnomon.trees.impurity import Entropy, Gini, Misclassification
 from gnomon.trees.rules import Rule, RuleList
 from gnomon.trees.view import TreeView
 
-MOST_LEAVES = 120
+MOST_LEAVES = 120  # judgement: more leaves touch each other
+# Judgement: in units of a level and a leaf, so that captions fit.
 BAR_HEIGHT = 0.13
 BOX_WIDTH = 0.84
 ELBOW = 0.41

@@ -20,16 +20,17 @@ from gnomon.show.theme import color, dress, look
 from gnomon.table.recode import as_strings
 from gnomon.table.summary import five_numbers
 
-MOST_CLASSES = 8
+MOST_CLASSES = 8  # as many as there are colors
 WHISKERS = {
     "iqr": "whiskers to the farthest value within 1.5 interquartile ranges of the box",
     "range": "whiskers at minimum and maximum",
     "sd": "whiskers at one standard deviation around the mean",
     "percentile": "whiskers at the 9th and 91st percentile",
 }
-MOST_POINTS = 400
+MOST_POINTS = 400  # judgement: more outliers hide each other
+# Of 100,000 normal rows every 100th moves the density by 1e-4: less than a pixel.
 MOST_KERNELS = 1000
-BEYOND = 1e100
+BEYOND = 1e100  # squares and their sums are finite: floats end at 1.8e308
 
 
 def box_plot(

@@ -22,8 +22,8 @@ from gnomon.vision.anchors import anchors_at
 from gnomon.vision.features import NAMED_PATTERNS, PatternDetector
 from gnomon.vision.images import one_image
 
-TILE = 56
-MOST_IMAGES = 400
+TILE = 56  # judgement: pixels of an image in a sheet
+MOST_IMAGES = 400  # judgement: images are kept in the page
 DARK_EDGE = "0 0 2px black, 0 0 2px black, 0 0 4px black"  # so that a text stands out
 
 

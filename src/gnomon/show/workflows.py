@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from gnomon.show.theme import color, dress, faded, look
 
+# Judgement: room for two or three lines of LONGEST_LINE letters.
 BOX_WIDTH, BOX_HEIGHT, GAP = 1.0, 0.6, 0.35
 LONGEST_LINE = 12
 

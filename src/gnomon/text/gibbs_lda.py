@@ -37,7 +37,7 @@ from gnomon.text.gibbs_kernel import Block, Counts, draw_topics, fold_documents,
 from gnomon.text.topics import TopicModel
 
 WORDS_PER_SHARD = 100_000  # fixed, so that the draws do not depend on n_jobs
-MOST_SHARDS = 8
+MOST_SHARDS = 8  # judgement: each shard works on old counts of the others, so few of them
 LANES = 8  # topics of a vector: rows of counts are padded to it
 PRIOR_EVERY = 10  # sweeps between estimates of the priors
 KEPT_EVERY = 5  # sweeps between states whose counts are averaged, in the last quarter

@@ -28,10 +28,10 @@ from gnomon.text.base import TextEstimator, fits, texts_of
 from gnomon.text.lsa import nearest_words, of_length_one
 from gnomon.text.tokens import Words, chunks_of, renumbered, split_words
 
-NEGATIVE_POWER = 0.75
+NEGATIVE_POWER = 0.75  # Mikolov et al. (2013)
 TABLE_SIZE = 2**20  # entries from which words are drawn; rare words of 10^6 get one each
 LARGEST = 6.0  # arguments of the sigmoid beyond which the gradient is taken as 0
-SIGMOID_STEPS = 2048
+SIGMOID_STEPS = 2048  # steps of 0.006: values are exact to 0.0015, and the table takes 16 kB
 MODULUS, FACTOR = 2147483647, 48271  # Park and Miller's generator
 
 vectorized = functools.partial(lean_subkernel, reordered=True)

@@ -29,8 +29,8 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.table.table import Table
 
-N_BOOTSTRAPS = 100
-ROWS_AT_ONCE = 2**16
+N_BOOTSTRAPS = 100  # judgement: error of a deviation from 100 draws is 7%
+ROWS_AT_ONCE = 2**16  # judgement: rows of one call of the model; bounds memory
 
 
 @dataclass(repr=False)

@@ -27,10 +27,11 @@ from scipy import sparse
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.threads import in_order
 
+# A code is a byte: 0 to 254 for values, 255 for missing.
 MISSING_BIN = 255
 MAX_VALUE_BINS = 255
 N_CODES = 256
-ROWS_TURNED = 4096
+ROWS_TURNED = 4096  # judgement: one turn of a thread
 # Rows from which on sorting a column into parts of its range is faster than sorting it whole.
 MANY_ROWS = 20_000
 # Parts of the range of a column's values, and of its thresholds (whose table stays in cache).

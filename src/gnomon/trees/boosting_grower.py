@@ -23,6 +23,7 @@ from gnomon.trees.binning import Binned, midpoints
 from gnomon.trees.grower import _masks_of_levels
 from gnomon.trees.tree import LEAF, Tree
 
+# Judgement: 256 MB at most; histograms are computed again where they do not fit.
 HISTOGRAM_ROOM = 2**28
 # Gains that differ by so many rounding errors are equal, and the first split is taken. A weight
 # that is no whole number is rounded otherwise than the rows that it stands for.

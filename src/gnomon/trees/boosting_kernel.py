@@ -28,11 +28,12 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
+# A byte per column in a word of 64 bits.
 COLUMNS_PER_WORD = 8
 HALF_A_WORD = 4
-N_CODES = 256
+N_CODES = 256  # codes of `trees.binning`
 CELLS = COLUMNS_PER_WORD * N_CODES
-MISSING = 255
+MISSING = 255  # code of `trees.binning`
 # Rows of a block that one thread parts at once.
 BLOCK = 2**15
 # Rows whose codes are fetched at once.
@@ -47,9 +48,10 @@ SEARCH_COST = 400
 # Gains below this share of the node's own score are rounding.
 LEAST_SHARE = 1e-13
 
-BYTE = np.uint64(255)
+BYTE = np.uint64(255)  # typed constants: a signed one beside an unsigned number would make a float
 BITS = tuple(np.uint64(8 * k) for k in range(COLUMNS_PER_WORD))
 STARTS = tuple(np.uint64(N_CODES * k) for k in range(COLUMNS_PER_WORD))
+# Typed constants, as above; 6 and 63 part a code into word and bit.
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 SIX = np.uint64(6)
@@ -77,7 +79,7 @@ N_BINS, IS_CATEGORY, DIRECTION = range(3)
     PARENT,
     COUNTED,
 ) = range(16)
-N_NODE_FIELDS = 16
+N_NODE_FIELDS = 16  # how many the names above are
 CLOSED, OPEN, EXPANDED, COMMITTED = range(4)
 # Columns of reals: gain of the node's split, and bounds of the values below it.
 GAIN, LOW, HIGH = range(3)
@@ -85,12 +87,12 @@ GAIN, LOW, HIGH = range(3)
 F_FEATURE, F_CUT, F_MISSING_LEFT, F_LEFT_TOTAL = range(4)
 # Rows of lists, and places in its first row.
 NUMBERS, FRONTIER, FREE_SLOTS, JOB_NODE, JOB_KIND, BATCH = range(6)
-N_LISTS = 6
+N_LISTS = 6  # how many the names above are
 N_NODES, N_LEAVES, N_FRONTIER, N_FREE, N_JOBS, N_BATCH, N_BLOCKS, N_EXPANDED, IS_SHARED = range(9)
 ROOT, PAIR, RECOUNT = range(3)
 # Columns of blocks.
 B_NODE, B_START, B_END, B_LEFT_ROWS, B_LEFT_COUNT, B_TO_LEFT, B_TO_RIGHT = range(7)
-N_BLOCK_FIELDS = 7
+N_BLOCK_FIELDS = 7  # how many the names above are
 # Columns of pieces: rows of the leaves.
 P_LEAF, P_BUFFER, P_START, P_END = range(4)
 # Rows of a thread's whole and real workspace, and its histograms.

@@ -27,10 +27,11 @@ from gnomon.trees.boosting_grower import (
 from gnomon.trees.losses import Loss
 from gnomon.trees.tree import LEAF, Tree
 
-ROWS_AT_ONCE = 2**14
+ROWS_AT_ONCE = 2**14  # judgement: one turn of a thread, whose derivatives stay in the cache
+# Judgement: whole weights up to this mean count as repetitions, with a ticket each.
 MOST_TICKETS_PER_ROW = 64
 NONE = np.empty(0, np.int64)
-ALONE = Crew(1)
+ALONE = Crew(1)  # trees of several classes grow on a thread each
 
 
 @dataclass

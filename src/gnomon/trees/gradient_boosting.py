@@ -38,7 +38,7 @@ from gnomon.trees.exact import EqualRows, dense_if_small, from_scikit_learn
 from gnomon.trees.learner import dense, normalized
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
-BYTES_PER_NODE = 90
+BYTES_PER_NODE = 90  # as in `trees.learner`
 CONSTRAINTS: dict[str, list[Any]] = {
     "learning_rate": [at_least(0)],
     "n_estimators": [whole(1)],

@@ -37,7 +37,7 @@ CRITERIA = {
     "squared_error": grower_kernel.SQUARED_ERROR,
 }
 CLASS_CRITERIA = ("gini", "entropy", "misclassification")
-MAX_CLASSES = 2**16
+MAX_CLASSES = 2**16  # judgement: a histogram of 256 bins and so many classes is 134 MB
 # Bytes of the histograms that open nodes keep at most.
 HISTOGRAM_BYTES = 2**28
 

@@ -42,6 +42,7 @@ SUBSETS_UP_TO = 8
 # Open nodes that growth in depth can have at most: the logarithm of the number of rows, and some.
 MOST_OPEN_NODES = 80
 
+# Typed constants: a signed one beside an unsigned number would make a float.
 ONE = np.uint64(1)
 SIX = np.uint64(6)
 LOW_BITS = np.uint64(63)

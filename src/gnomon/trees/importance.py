@@ -19,6 +19,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Anything, Array, ListOf, Number, Text
 
+# Judgement: columns that explain two thirds of each other hide each other's importance.
 STRONG = 0.8
 
 

@@ -23,7 +23,7 @@ from gnomon.trees.impurity import Impurity
 from gnomon.trees.questions import GAUSSIAN, LINEAR, make_question
 from gnomon.trees.splits import ROUNDING, BestOfColumns, Candidate, LeastBranch, Pool, measured
 
-MOST_MOVES = 200
+MOST_MOVES = 200  # judgement: bounds a climb by moves that each gain next to nothing
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array
 
 NONE, AT_MOST, BELOW, LEVELS, LINEAR, GAUSSIAN = range(6)
-UNKNOWN = -1
-BLOCK_CELLS = 2**17
+UNKNOWN = -1  # no branch
+BLOCK_CELLS = 2**17  # numbers of a block: 1 MB
 
 
 @storable

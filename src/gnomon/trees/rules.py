@@ -25,7 +25,7 @@ from gnomon.table.encode import TableEncoder
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet, Region, simplified
 from gnomon.trees.naming import column_labels
 
-MOST_GAPS = 10_000
+MOST_GAPS = 10_000  # judgement: pieces grow with every rule, and no one reads so many
 
 
 @storable

@@ -19,11 +19,11 @@ from gnomon.trees.binning import midpoints
 from gnomon.trees.impurity import Impurity
 from gnomon.trees.questions import AT_MOST, BELOW, LEVELS, UNKNOWN, Questions, make_question
 
-BLOCK_CELLS = 2**17
-MOST_LEVELS_EXHAUSTIVE = 16
-FEW_LEVELS = 10
-MANY = 0.3
-ROUNDING = 1e-9
+BLOCK_CELLS = 2**17  # numbers of a block: 1 MB
+MOST_LEVELS_EXHAUSTIVE = 16  # 32,767 divisions
+FEW_LEVELS = 10  # 511 divisions are all tried; of more levels, orders are
+MANY = 0.3  # C4.5's rule
+ROUNDING = 1e-9  # sums of weights differ by less from what they should be
 
 
 @dataclass

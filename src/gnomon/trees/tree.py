@@ -11,7 +11,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Optional
 
-LEAF = -1
+LEAF = -1  # no child
 
 
 @storable

@@ -17,7 +17,7 @@ from gnomon.trees.pruning import Family, arrivals
 from gnomon.trees.questions import AT_MOST, BELOW, GAUSSIAN, LEVELS, LINEAR, UNKNOWN, Questions
 from gnomon.trees.tree import Tree
 
-MOST_TERMS = 4
+MOST_TERMS = 4  # judgement: of an oblique split; longer sums are not read
 
 
 @dataclass

@@ -16,6 +16,7 @@ from gnomon.engine.stored import Array, Number
 from gnomon.vision.base import FeatureTransformer, ImageFilter
 from gnomon.vision.images import resize, windows
 
+# Judgement: shapes that the eye names; weights that cancel, so that even areas give little.
 NAMED_PATTERNS = {
     "horizontal bar": [[-1, -1, -1], [2, 2, 2], [-1, -1, -1]],
     "vertical bar": [[-1, 2, -1], [-1, 2, -1], [-1, 2, -1]],

@@ -23,7 +23,7 @@ from gnomon.engine.parameters import StrOptions, pair, whole
 from gnomon.engine.registry import method
 from gnomon.vision.base import FeatureTransformer
 
-EPS = 1e-5
+EPS = 1e-5  # scikit-image's
 NORMS = ("L1", "L1-sqrt", "L2", "L2-Hys")
 
 

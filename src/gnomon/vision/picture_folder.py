@@ -36,9 +36,9 @@ WITHOUT_PILLOW = frozenset([".png", ".pgm", ".pbm", ".npy"])
 LABELS = "folder"
 FILE = "file"
 SIDE = 32  # pictures are cut to this square before features are taken
-CELL = 8
+CELL = 8  # 4 cells to a side of 32, one block: 144 features with 9 directions
 TINY = 4  # the thumbnail whose colors are features
-MOST_NAMED = 5
+MOST_NAMED = 5  # judgement: of broken files in a note; the result lists all
 
 
 def read_image(path: Any) -> np.ndarray:

@@ -23,12 +23,12 @@ from gnomon.neural import Loss, softmax
 from gnomon.vision.boxes import clip_boxes, decode_boxes, encode_boxes, iou
 from gnomon.vision.scenes import Scene
 
-OFFSETS = 4
+OFFSETS = 4  # of a box: center and size, in two directions
 # typical offsets, by which they are divided, so that class and place count alike
 OFFSET_SCALE = np.array([0.1, 0.1, 0.2, 0.2])
 MOST_OFFSET = np.array([1.0, 1.0, 1.5, 1.5])  # larger ones are cut, so that no box overflows
 NEAR, FAR = 0.5, 0.3  # overlap from which an anchor is an object, below which it is background
-IGNORED = -1
+IGNORED = -1  # scikit-learn's label of rows without one
 
 
 class RegionLoss(Loss):

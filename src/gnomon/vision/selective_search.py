@@ -21,6 +21,7 @@ from scipy.ndimage import gaussian_filter
 from gnomon.engine.errors import DataError
 from gnomon.vision.images import one_image
 
+# Judgement: half of Uijlings et al.'s 25 colors, and their 8 directions.
 COLOR_BINS, TEXTURE_BINS = 12, 8
 
 

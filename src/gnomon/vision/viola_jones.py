@@ -38,8 +38,8 @@ from gnomon.vision.rectangles import (
 )
 from gnomon.vision.scenes import Scene
 
-BINS = 64
-FEATURES_AT_ONCE = 512
+BINS = 64  # judgement: steps of 0.08 deviations; a stump needs no finer threshold
+FEATURES_AT_ONCE = 512  # judgement: bounds memory of feature values at 4 kB per window
 HELD_OUT = 4  # every fourth window measures the rates of a stage
 LEAST_NEGATIVES = 40  # fewer hard negatives from all backgrounds end the training
 FLAT = 1.0  # least standard deviation of a window, of values from 0 to 255
