@@ -24,6 +24,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from gnomon.contract import Data, Transformer
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, StrOptions, at_least, whole
@@ -32,7 +33,7 @@ from gnomon.engine.stored import Array
 from gnomon.neural.activations import activation_of
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D
 from gnomon.neural.corruption import NOISES, corrupt_rows
-from gnomon.neural.joint import LEARNING, Joint, JointLearner
+from gnomon.neural.joint import JOINT_PARAMETERS, LEARNING, Joint, JointLearner
 from gnomon.neural.layers import Dense, Flatten, Layer, Reshape, Run
 from gnomon.neural.network import Network, Parameters
 
@@ -356,6 +357,7 @@ RECONSTRUCTING: dict[str, Any] = {
         "inpainting",
     ),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class Autoencoder(ReconstructingCoder):
     """Codes of rows by a network that must give the rows back from them.
 
@@ -365,23 +367,11 @@ class Autoencoder(ReconstructingCoder):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Numbers of a code.
-    hidden_layer_sizes : array-like of int, default=(64,)
-        Layers between columns and code; the decoder mirrors them.
-    activation : str, default="relu"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
     code_activation : str, default="identity"
         Of the code.
     output : {"identity", "sigmoid"}, default="identity"
         Of the decoder: identity for columns that are standardized first, sigmoid for columns that
         are scaled to lie between 0 and 1 (pixels).
-    noise : {"gaussian", "masking", "salt-and-pepper", "flip", "block"} or None, default=None
-        Corruption of the rows that the encoder sees; see `corrupt_rows`.
-    noise_level : float, default=0.2
-        Its amount.
-    corrupted_weight : float, default=1.0
-        Weight of the squared error of cells that were changed.
     image_shape : tuple of int or None, default=None
         (height, width) of rows that are images, for blocks.
     contractive : float, default=0.0
@@ -389,24 +379,6 @@ class Autoencoder(ReconstructingCoder):
         logistic or tanh codes.
     whiten : bool, default=False
         Whether codes are drawn to unit covariance, by ``|C - I|^2 / 4`` of each batch.
-    alpha : float, default=0.0001
-        Half of it times the squared weights is added to the loss.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.001
-    batch_size : int, default=200
-    max_iter : int, default=200
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters, of the order of rows and of noise.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
@@ -520,6 +492,7 @@ def last_activation(output: str) -> str:
     peers=("torch", "keras examples"),
     synonyms=("hourglass network", "denoising", "inpainting", "image compression"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class ConvAutoencoder(ReconstructingCoder):
     """Codes of images by convolutions, and images from codes by transposed convolutions.
 
@@ -530,8 +503,6 @@ class ConvAutoencoder(ReconstructingCoder):
 
     Parameters
     ----------
-    n_components : int, default=16
-        Numbers of a code.
     filters : array-like of int, default=(8, 16)
         Channels of each layer of the encoder.
     image_shape : tuple of int or None, default=None
@@ -540,30 +511,6 @@ class ConvAutoencoder(ReconstructingCoder):
     output : {"identity", "sigmoid"}, default="sigmoid"
         Of the decoder: sigmoid for columns that are scaled to lie between 0 and 1 (pixels),
         identity for columns that are standardized first.
-    noise : {"gaussian", "masking", "salt-and-pepper", "flip", "block"} or None, default=None
-        Corruption of the rows that the encoder sees; see `corrupt_rows`.
-    noise_level : float, default=0.2
-        Its amount.
-    corrupted_weight : float, default=1.0
-        Weight of the squared error of cells that were changed.
-    alpha : float, default=0.0
-        Half of it times the squared weights is added to the loss.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.001
-    batch_size : int, default=128
-    max_iter : int, default=20
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters, of the order of rows and of noise.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------

@@ -20,13 +20,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.draw import WeightedDraw, canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
 from gnomon.neural.autoencoder import Scaling, last_activation
-from gnomon.neural.joint import LEARNING, Joint, JointLearner
+from gnomon.neural.joint import JOINT_PARAMETERS, LEARNING, Joint, JointLearner
 from gnomon.neural.layers import Dense, Run
 from gnomon.neural.network import Network, Parameters
 from gnomon.neural.trainer import rule_of
@@ -171,6 +172,7 @@ def against(
     peers=("torch examples", "pytorch-gan zoo"),
     synonyms=("generative adversarial network", "discriminator", "generative model"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class GAN(RowGenerator):
     """Generative adversarial network: a generator of rows against a discriminator.
 
@@ -184,10 +186,6 @@ class GAN(RowGenerator):
         Numbers of noise.
     hidden_layer_sizes : array-like of int, default=(64,)
         Of the generator, and of the discriminator.
-    activation : str, default="leaky_relu"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
-    output : {"identity", "sigmoid"}, default="identity"
-        Identity for columns that are standardized, sigmoid for columns scaled to 0 to 1 (pixels).
     n_critic : int, default=1
         Steps of the discriminator for each step of the generator.
     saturating : bool, default=False
@@ -195,20 +193,12 @@ class GAN(RowGenerator):
         the discriminator is sure, or -log D(G(z)).
     solver : str, default="adam"
         "adam" has beta_1 = 0.5 here, which damps oscillations.
-    learning_rate_init : float, default=0.001
-    batch_size : int, default=128
     max_iter : int, default=100
         Passes over the rows; it does not end earlier, since no loss tells how good the rows are.
     tol : float, default=0.0001
         Has no effect.
     n_iter_no_change : int, default=10
         Has no effect.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters, of the order of rows and of noise.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
@@ -479,6 +469,7 @@ def unit_directions(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     peers=("POT sliced_wasserstein_distance",),
     synonyms=("sliced Wasserstein", "optimal transport", "generative model"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class SlicedGenerator(DistanceGenerator):
     """A generator of rows trained by the sliced Wasserstein distance.
 
@@ -492,28 +483,10 @@ class SlicedGenerator(DistanceGenerator):
         Numbers of noise.
     hidden_layer_sizes : array-like of int, default=(64,)
         Of the generator.
-    activation : str, default="relu"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
-    output : {"identity", "sigmoid"}, default="identity"
-        Identity for columns that are standardized, sigmoid for columns scaled to 0 to 1 (pixels).
     n_projections : int, default=32
         Random directions of each step, beside the worst ones found so far.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.003
-    batch_size : int, default=256
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=20
-        Ends after so many passes without a gain.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the first parameters, of the order of rows, of noise and of directions.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
@@ -616,6 +589,7 @@ class SlicedGenerator(DistanceGenerator):
     peers=("MMD-GAN codes",),
     synonyms=("maximum mean discrepancy", "mmd", "kernel two-sample", "generative model"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class MomentMatchingGenerator(DistanceGenerator):
     """A generator of rows whose expectations of test functions match those of the data.
 
@@ -629,29 +603,9 @@ class MomentMatchingGenerator(DistanceGenerator):
         Numbers of noise.
     hidden_layer_sizes : array-like of int, default=(64,)
         Of the generator.
-    activation : str, default="relu"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
-    output : {"identity", "sigmoid"}, default="identity"
-        Identity for columns that are standardized, sigmoid for columns scaled to 0 to 1 (pixels).
     bandwidth : float or None, default=None
         Squared width of the kernel, of scaled rows; the median squared distance by default.
         Kernels of a quarter and of four times it are added.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.003
-    batch_size : int, default=256
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=20
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters, of the order of rows and of noise.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------

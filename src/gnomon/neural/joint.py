@@ -36,6 +36,46 @@ LEARNING = {
     "n_jobs": JOBS,
     "keep_history": HISTORY,
 }
+# Texts of parameters that classes of several files share, for their docstrings.
+JOINT_PARAMETERS = """\
+n_components : int
+    Numbers of a code.
+hidden_layer_sizes : array-like of int
+    Layers between columns and code; the decoder mirrors them.
+activation : str
+    Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
+output : {"identity", "sigmoid"}
+    Identity for columns that are standardized, sigmoid for columns scaled to 0 to 1 (pixels).
+noise : {"gaussian", "masking", "salt-and-pepper", "flip", "block"} or None
+    Corruption of the rows that the encoder sees; see `corrupt_rows`.
+noise_level : float
+    Its amount.
+corrupted_weight : float
+    Weight of the squared error of cells that were changed.
+alpha : float
+    Half of it times the squared weights is added to the loss.
+solver : str
+    "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
+learning_rate_init : float
+batch_size : int
+max_iter : int
+    Most passes over the rows.
+tol : float
+    Least gain of a pass that counts as one.
+n_iter_no_change : int
+    Ends after so many passes without a gain.
+random_state : int, RandomState, Generator or None
+    Seed of the first parameters, of the order of rows and of noise.
+n_jobs : int or None
+    Threads; they change no bit.
+keep_history : {"objective", "full"}
+    "full" keeps the parameters after every pass in ``history_.states``.
+unlabeled : array-like of shape (n, n_columns) or None
+    Rows without labels, that pre-training sees beside those of ``fit``.
+pretrain_iter : int
+    Passes of the pre-training of each layer.
+pretrain_learning_rate : float
+"""
 
 
 class Joint:

@@ -28,6 +28,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract import Classifier, Data, Learner, Regressor, Takes, intake
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -73,6 +74,70 @@ AUTO_BATCH = 200  # as in scikit-learn
 LEAST_RATE = 1e-6  # at which "adaptive" ends, as in scikit-learn
 LARGEST = sys.float_info.max
 EPSILON = BatchNorm().epsilon
+# Texts of parameters that classes here share, for their docstrings.
+MLP_PARAMETERS = """\
+hidden_layer_sizes : int or sequence of int
+    Units of each hidden layer.
+activation : str or list of str
+    Of the hidden layers: "identity", "logistic", "tanh", "relu", or any other of
+    `gnomon.neural.ACTIVATIONS`; a list gives one for each layer.
+solver : {"adam", "sgd", "lbfgs", "adamw", "adagrad", "rmsprop"}
+    "lbfgs" takes all rows at once, and is good for few of them.
+alpha : float
+    Weight of the penalty on the weights; divided by the rows of a batch.
+batch_size : int or "auto"
+    Rows of a batch; "auto" is 200, or all where there are fewer.
+learning_rate : {"constant", "invscaling", "adaptive"}
+    Schedule of "sgd": constant, divided by t^power_t, or divided by five whenever the loss has
+    not improved for `n_iter_no_change` epochs.
+learning_rate_init : float
+    The first step size.
+power_t : float
+    Exponent of "invscaling".
+max_iter : int
+    Most epochs.
+shuffle : bool
+    Whether each epoch shuffles the rows; False keeps the order of the table.
+random_state : int, RandomState, Generator or None
+    Seed of the first weights, the batches and dropout.
+tol : float
+    An epoch improves the loss where it is better by this much.
+warm_start : bool
+    Whether ``fit`` goes on from the weights of before.
+momentum : float
+    Of "sgd".
+nesterovs_momentum : bool
+    Nesterov's form of it.
+early_stopping : bool
+    Put rows aside, stop when their score has not improved for `n_iter_no_change` epochs, and
+    keep the weights of the best epoch.
+validation_fraction : float
+    The share of rows put aside.
+beta_1 : float
+    Of "adam": decay of the mean of gradients.
+beta_2 : float
+    Of "adam": decay of the mean of squared gradients.
+n_iter_no_change : int
+    Epochs without improvement before the end.
+max_fun : int
+    Most evaluations of "lbfgs".
+dropout : float
+    Share of the hidden units that are dropped in each step.
+batch_norm : bool
+    Batch normalisation of the hidden layers.
+l1_ratio : float
+    Share of the penalty that is on absolute weights, which makes some exactly zero.
+max_norm : float
+    Largest norm of the weights into a unit.
+init : str
+    First weights: scikit-learn's rule, or one of `gnomon.neural.INITIALIZATIONS`.
+dtype : {"float64", "float32"}
+    What training computes in; float32 takes about half the time.
+n_jobs : int or None
+    Threads; the result does not depend on it.
+keep_history : {"objective", "full"}
+    "full" keeps the weights after every epoch in ``history_.states``.
+"""
 
 
 def _check_solver(estimator: Any) -> bool:
@@ -608,6 +673,7 @@ class _FullMomentum(MomentumRule):
     synonyms=("neural network", "multilayer perceptron", "feedforward network", "backpropagation"),
 )
 @without_effect("verbose")
+@shared_parameters(MLP_PARAMETERS)
 class MLPClassifier(_MultilayerPerceptron, Classifier):
     """A network of dense layers for classes, trained by back-propagation.
 
@@ -617,71 +683,10 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
 
     Parameters
     ----------
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Units of each hidden layer.
-    activation : str or list of str, default="relu"
-        Of the hidden layers: "identity", "logistic", "tanh", "relu", or any other of
-        `gnomon.neural.ACTIVATIONS`; a list gives one for each layer.
-    solver : {"adam", "sgd", "lbfgs", "adamw", "adagrad", "rmsprop"}, default="adam"
-        "lbfgs" takes all rows at once, and is good for few of them.
-    alpha : float, default=0.0001
-        Weight of the penalty on the weights; divided by the rows of a batch.
-    batch_size : int or "auto", default="auto"
-        Rows of a batch; "auto" is 200, or all where there are fewer.
-    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
-        Schedule of "sgd": constant, divided by t^power_t, or divided by five whenever the loss has
-        not improved for `n_iter_no_change` epochs.
-    learning_rate_init : float, default=0.001
-        The first step size.
-    power_t : float, default=0.5
-        Exponent of "invscaling".
-    max_iter : int, default=200
-        Most epochs.
-    shuffle : bool, default=True
-        Whether each epoch shuffles the rows; False keeps the order of the table.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first weights, the batches and dropout.
-    tol : float, default=0.0001
-        An epoch improves the loss where it is better by this much.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the weights of before.
-    momentum : float, default=0.9
-        Of "sgd".
-    nesterovs_momentum : bool, default=True
-        Nesterov's form of it.
-    early_stopping : bool, default=False
-        Put rows aside, stop when their score has not improved for `n_iter_no_change` epochs, and
-        keep the weights of the best epoch.
-    validation_fraction : float, default=0.1
-        The share of rows put aside.
-    beta_1 : float, default=0.9
-        Of "adam": decay of the mean of gradients.
-    beta_2 : float, default=0.999
-        Of "adam": decay of the mean of squared gradients.
     epsilon : float, default=1e-8
         Of "adam".
-    n_iter_no_change : int, default=10
-        Epochs without improvement before the end.
-    max_fun : int, default=15000
-        Most evaluations of "lbfgs".
-    dropout : float, default=0.0
-        Share of the hidden units that are dropped in each step.
-    batch_norm : bool, default=False
-        Batch normalisation of the hidden layers.
-    l1_ratio : float, default=0.0
-        Share of the penalty that is on absolute weights, which makes some exactly zero.
-    max_norm : float, default=None
-        Largest norm of the weights into a unit.
-    init : str, default="auto"
-        First weights: scikit-learn's rule, or one of `gnomon.neural.INITIALIZATIONS`.
-    dtype : {"float64", "float32"}, default="float64"
-        What training computes in; float32 takes about half the time.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the weights after every epoch in ``history_.states``.
 
     Attributes
     ----------
@@ -934,6 +939,7 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
     synonyms=("neural network", "multilayer perceptron", "feedforward network", "backpropagation"),
 )
 @without_effect("verbose")
+@shared_parameters(MLP_PARAMETERS)
 class MLPRegressor(_MultilayerPerceptron, Regressor):
     """A network of dense layers for numbers, trained by back-propagation.
 
@@ -945,69 +951,8 @@ class MLPRegressor(_MultilayerPerceptron, Regressor):
     ----------
     loss : {"squared_error", "poisson"}, default="squared_error"
         Half the squared error, or the Poisson deviance with the exponential as last activation.
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Units of each hidden layer.
-    activation : str or list of str, default="relu"
-        Of the hidden layers: "identity", "logistic", "tanh", "relu", or any other of
-        `gnomon.neural.ACTIVATIONS`; a list gives one for each layer.
-    solver : {"adam", "sgd", "lbfgs", "adamw", "adagrad", "rmsprop"}, default="adam"
-        "lbfgs" takes all rows at once, and is good for few of them.
-    alpha : float, default=0.0001
-        Weight of the penalty on the weights; divided by the rows of a batch.
-    batch_size : int or "auto", default="auto"
-        Rows of a batch; "auto" is 200, or all where there are fewer.
-    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
-        Schedule of "sgd": constant, divided by t^power_t, or divided by five whenever the loss has
-        not improved for `n_iter_no_change` epochs.
-    learning_rate_init : float, default=0.001
-        The first step size.
-    power_t : float, default=0.5
-        Exponent of "invscaling".
-    max_iter : int, default=200
-        Most epochs.
-    shuffle : bool, default=True
-        Whether each epoch shuffles the rows; False keeps the order of the table.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first weights, the batches and dropout.
-    tol : float, default=0.0001
-        An epoch improves the loss where it is better by this much.
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the weights of before.
-    momentum : float, default=0.9
-        Of "sgd".
-    nesterovs_momentum : bool, default=True
-        Nesterov's form of it.
-    early_stopping : bool, default=False
-        Put rows aside, stop when their score has not improved for `n_iter_no_change` epochs, and
-        keep the weights of the best epoch.
-    validation_fraction : float, default=0.1
-        The share of rows put aside.
-    beta_1 : float, default=0.9
-        Of "adam": decay of the mean of gradients.
-    beta_2 : float, default=0.999
-        Of "adam": decay of the mean of squared gradients.
     epsilon : float, default=1e-8
         Of "adam".
-    n_iter_no_change : int, default=10
-        Epochs without improvement before the end.
-    max_fun : int, default=15000
-        Most evaluations of "lbfgs".
-    dropout : float, default=0.0
-        Share of the hidden units that are dropped in each step.
-    batch_norm : bool, default=False
-        Batch normalisation of the hidden layers.
-    l1_ratio : float, default=0.0
-        Share of the penalty that is on absolute weights, which makes some exactly zero.
-    max_norm : float, default=None
-        Largest norm of the weights into a unit.
-    init : str, default="auto"
-        First weights: scikit-learn's rule, or one of `gnomon.neural.INITIALIZATIONS`.
-    dtype : {"float64", "float32"}, default="float64"
-        What training computes in; float32 takes about half the time.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the weights after every epoch in ``history_.states``.
 
     Attributes
     ----------

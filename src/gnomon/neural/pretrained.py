@@ -18,12 +18,13 @@ import numpy as np
 from scipy.special import softmax
 
 from gnomon.contract import Classifier, Data
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, at_least, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
 from gnomon.neural.autoencoder import Autoencoder, Scaling
-from gnomon.neural.joint import LEARNING, Joint, JointLearner
+from gnomon.neural.joint import JOINT_PARAMETERS, LEARNING, Joint, JointLearner
 from gnomon.neural.layers import Dense, Run
 from gnomon.neural.losses import CrossEntropy
 from gnomon.neural.network import Network, Parameters
@@ -142,6 +143,7 @@ PRETRAINING: dict[str, Any] = {
         "fine-tuning",
     ),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class PretrainedClassifier(PretrainedLayers):
     """A network whose layers are pre-trained as denoising autoencoders, then fine-tuned.
 
@@ -155,36 +157,13 @@ class PretrainedClassifier(PretrainedLayers):
     ----------
     hidden_layer_sizes : array-like of int, default=(64,)
         Units of each layer.
-    unlabeled : array-like of shape (n, n_columns) or None, default=None
-        Rows without labels, that pre-training sees beside those of ``fit``.
     pretraining : {"layers", "whole"}, default="layers"
         "layers" trains one autoencoder for each layer, from the first to the last; "whole" trains
         one autoencoder whose encoder has all layers.
-    activation : str, default="logistic"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
     noise_level : float, default=0.2
         Share of the numbers set to zero before a layer codes them.
-    pretrain_iter : int, default=30
-        Passes of the pre-training of each layer.
-    pretrain_learning_rate : float, default=0.003
-    alpha : float, default=0.0001
-        Half of it times the squared weights is added to the loss.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.01
-    batch_size : int, default=32
     max_iter : int, default=200
         Most passes of fine-tuning.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters, of the order of rows and of noise.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
@@ -308,6 +287,7 @@ class PretrainedClassifier(PretrainedLayers):
     avoid="Everything else: MLPClassifier, PretrainedClassifier.",
     synonyms=("dbn", "stacked rbm", "layer-wise pre-training"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class DeepBeliefNetwork(PretrainedLayers):
     """A network whose layers are pre-trained as restricted Boltzmann machines, then fine-tuned.
 
@@ -319,29 +299,10 @@ class DeepBeliefNetwork(PretrainedLayers):
     ----------
     hidden_layer_sizes : array-like of int, default=(64,)
         Units of each layer, all logistic.
-    unlabeled : array-like of shape (n, n_columns) or None, default=None
-        Rows without labels, that pre-training sees beside those of ``fit``.
-    pretrain_iter : int, default=10
-        Passes of the pre-training of each layer.
-    pretrain_learning_rate : float, default=0.1
-    alpha : float, default=0.0001
-        Half of it times the squared weights is added to the loss.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.01
-    batch_size : int, default=32
     max_iter : int, default=200
         Most passes of fine-tuning.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the first parameters, of the order of rows and of sampled units.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------

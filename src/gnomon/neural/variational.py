@@ -21,11 +21,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, DensityEstimator
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
 from gnomon.neural.autoencoder import Coder
-from gnomon.neural.joint import LEARNING, Joint
+from gnomon.neural.joint import JOINT_PARAMETERS, LEARNING, Joint
 from gnomon.neural.layers import Dense, Run
 from gnomon.neural.network import Network, Parameters
 
@@ -42,6 +43,7 @@ N_DRAWS = 16  # codes of a row by which the bound is computed
     peers=("torch", "pyro"),
     synonyms=("vae", "generative model", "evidence lower bound", "elbo"),
 )
+@shared_parameters(JOINT_PARAMETERS)
 class VariationalAutoencoder(Coder, DensityEstimator):
     """A generative model of rows with normal codes, trained by a bound on their probability.
 
@@ -50,35 +52,13 @@ class VariationalAutoencoder(Coder, DensityEstimator):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Numbers of a code.
-    hidden_layer_sizes : array-like of int, default=(64,)
-        Layers between columns and code; the decoder mirrors them.
-    activation : str, default="relu"
-        Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
     output : {"identity", "sigmoid"}, default="identity"
         p(x | z): normal with a variance for each column, of standardized columns; or Bernoulli, of
         columns that are scaled to lie between 0 and 1 (pixels).
     beta : float, default=1.0
         Factor of the divergence from N(0, I).
-    alpha : float, default=0.0
-        Half of it times the squared weights is added to the loss.
-    solver : str, default="adam"
-        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam" or "adamw".
-    learning_rate_init : float, default=0.001
-    batch_size : int, default=128
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the first parameters, of the order of rows and of codes.
-    n_jobs : int or None, default=None
-        Threads; they change no bit.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
