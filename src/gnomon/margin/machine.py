@@ -59,6 +59,39 @@ MACHINE_PARAMETERS: dict[str, list] = {
     "n_jobs": JOBS,
 }
 UNKNOWN_STEPS = 100_000  # the number of working sets is not known in advance
+# Texts of parameters that classes of several files share, for their docstrings.
+MACHINE_TEXTS = """\
+C : float
+    Price of what lies outside the tube.
+kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable
+    The kernel; see `SVC`.
+degree : int
+    Of the kernel poly.
+gamma : float or {"scale", "auto", "median"}
+    Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+coef0 : float
+    Constant of the kernels poly and sigmoid.
+probability : bool
+    Whether to fit Platt's sigmoids on five folds, for ``predict_proba``: six times the work.
+    The default means False.
+tol : float
+    Greatest violation of the conditions of optimality.
+cache_size : float
+    Megabytes for rows of the kernel matrix.
+max_iter : int
+    Most working sets of each pair of classes; -1 for as many as make a million pair steps, or a
+    hundred per row if that is more.
+decision_function_shape : {"ovo", "ovr"}
+    Whether `decision_function` of several classes gives a score per class or per pair.
+break_ties : bool
+    Whether `predict` decides between classes of equal votes by their scores; else the first.
+keep_history : {"objective", "full"}
+    "full" keeps, after each working set, what violates the conditions of optimality most.
+n_jobs : int or None
+    Threads; None for one per processor. Does not change the result.
+nu : float
+    The share, above 0 and at most 1.
+"""
 
 
 @dataclass

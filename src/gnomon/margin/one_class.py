@@ -13,11 +13,17 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from gnomon.contract import Data
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import between
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
-from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, KernelMachine
+from gnomon.margin.machine import (
+    KERNEL_PARAMETERS,
+    MACHINE_PARAMETERS,
+    MACHINE_TEXTS,
+    KernelMachine,
+)
 from gnomon.margin.svc import fill_up
 from gnomon.margin.working_set import Programme
 
@@ -33,6 +39,7 @@ ROUNDING = 1e-12
     peers=("sklearn.svm.OneClassSVM",),
 )
 @without_effect("shrinking", "verbose")
+@shared_parameters(MACHINE_TEXTS)
 class OneClassSVM(OutlierMixin, KernelMachine):
     """The region in which rows lie: which new rows are unlike all that was seen.
 
@@ -44,27 +51,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
-    tol : float, default=0.001
-        Greatest violation of the conditions of optimality.
-    nu : float, default=0.5
-        The share, above 0 and at most 1.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     max_iter : int, default=-1
         Most working sets; -1 for as many as make a million pair steps, or a hundred per row
         if that is more.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------

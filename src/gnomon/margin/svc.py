@@ -16,11 +16,12 @@ import warnings
 
 import numpy as np
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, StrOptions, above, between
 from gnomon.engine.registry import method
-from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, MachineRows
+from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, MACHINE_TEXTS, MachineRows
 from gnomon.margin.pairwise import PairwiseMachine
 from gnomon.margin.working_set import Programme, Solution
 
@@ -42,6 +43,7 @@ CLASSES_PARAMETERS: dict[str, list] = {
     peers=("sklearn.svm.SVC",),
 )
 @without_effect("shrinking", "verbose", "random_state")
+@shared_parameters(MACHINE_TEXTS)
 class SVC(PairwiseMachine):
     """Support vector classifier with linear slack, for any kernel.
 
@@ -60,35 +62,11 @@ class SVC(PairwiseMachine):
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
         The kernel: a word, an object such as ``RBF(sigma=2) + Linear()``, or a function of two
         blocks of rows. "precomputed" takes matrices of similarities for X.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
-    probability : bool, default="deprecated"
-        Whether to fit Platt's sigmoids on five folds, for ``predict_proba``: six times the work.
-        The default means False.
-    tol : float, default=0.001
-        Greatest violation of the conditions of optimality.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class.
-    max_iter : int, default=-1
-        Most working sets of each pair of classes; -1 for as many as make a million pair steps, or a
-        hundred per row if that is more.
-    decision_function_shape : {"ovo", "ovr"}, default="ovr"
-        Whether `decision_function` of several classes gives a score per class or per pair.
-    break_ties : bool, default=False
-        Whether `predict` decides between classes of equal votes by their scores; else the first.
     max_norm : float or None, default=None
         Bound on |w|, where the margin must not be narrower than 1 / max_norm; the price of slack is
         then lowered until it holds.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -235,6 +213,7 @@ class SVC(PairwiseMachine):
     avoid="Outliers or wrong labels: their squared slack pulls the border; many rows.",
     peers=("sklearn.svm.LinearSVC with squared_hinge, which has no kernels",),
 )
+@shared_parameters(MACHINE_TEXTS)
 class SquaredSlackSVM(PairwiseMachine):
     """Support vector classifier with squared slack, for any kernel.
 
@@ -252,27 +231,8 @@ class SquaredSlackSVM(PairwiseMachine):
     ----------
     slack_cost : float, default=1.0
         The texts' gamma; a great one comes near the hard margin.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
-    tol : float, default=0.001
-        Greatest violation of the conditions of optimality.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None, default=None
         Factors of the slack's cost per class.
-    max_iter : int, default=-1
-        Most working sets of each pair of classes; -1 for as many as make a million pair steps, or a
-        hundred per row if that is more.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -374,6 +334,7 @@ class SquaredSlackSVM(PairwiseMachine):
     peers=("sklearn.svm.NuSVC",),
 )
 @without_effect("shrinking", "verbose", "random_state")
+@shared_parameters(MACHINE_TEXTS)
 class NuSVC(PairwiseMachine):
     """Support vector classifier whose parameter is a share of rows.
 
@@ -386,36 +347,8 @@ class NuSVC(PairwiseMachine):
 
     Parameters
     ----------
-    nu : float, default=0.5
-        The share, above 0 and at most 1.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
-    probability : bool, default="deprecated"
-        Whether to fit Platt's sigmoids on five folds, for ``predict_proba``: six times the work.
-        The default means False.
-    tol : float, default=0.001
-        Greatest violation of the conditions of optimality.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None, default=None
         Factors per class of the C that nu stands for.
-    max_iter : int, default=-1
-        Most working sets of each pair of classes; -1 for as many as make a million pair steps, or a
-        hundred per row if that is more.
-    decision_function_shape : {"ovo", "ovr"}, default="ovr"
-        Whether `decision_function` of several classes gives a score per class or per pair.
-    break_ties : bool, default=False
-        Whether `predict` decides between classes of equal votes by their scores; else the first.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
@@ -21,6 +22,7 @@ from gnomon.engine.stored import Number
 from gnomon.margin.machine import (
     KERNEL_PARAMETERS,
     MACHINE_PARAMETERS,
+    MACHINE_TEXTS,
     KernelMachine,
     MachineRows,
     WorkingSets,
@@ -87,6 +89,7 @@ class TubeMachine(KernelMachine, Regressor):
     peers=("sklearn.svm.SVR",),
 )
 @without_effect("shrinking", "verbose")
+@shared_parameters(MACHINE_TEXTS)
 class SVR(TubeMachine):
     """Support vector regression: errors below epsilon are free, larger ones cost in proportion.
 
@@ -99,29 +102,13 @@ class SVR(TubeMachine):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
     tol : float, default=0.001
         Greatest violation of the conditions of optimality, in units of the target.
-    C : float, default=1.0
-        Price of what lies outside the tube.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     max_iter : int, default=-1
         Most working sets; -1 for as many as make a million pair steps, or a hundred per row
         if that is more.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -221,6 +208,7 @@ class SVR(TubeMachine):
     peers=("sklearn.svm.NuSVR",),
 )
 @without_effect("shrinking", "verbose")
+@shared_parameters(MACHINE_TEXTS)
 class NuSVR(TubeMachine):
     """Support vector regression that finds the width of its tube.
 
@@ -232,29 +220,11 @@ class NuSVR(TubeMachine):
 
     Parameters
     ----------
-    nu : float, default=0.5
-        The share, above 0 and at most 1.
-    C : float, default=1.0
-        Price of what lies outside the tube.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    degree : int, default=3
-        Of the kernel poly.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    coef0 : float, default=0.0
-        Constant of the kernels poly and sigmoid.
     tol : float, default=0.001
         Greatest violation of the conditions of optimality, in units of the target.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
     max_iter : int, default=-1
         Most working sets; -1 for as many as make a million pair steps, or a hundred per row
         if that is more.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps, after each working set, what violates the conditions of optimality most.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from gnomon.contract import Classifier, Data, Regressor, intake
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
@@ -55,6 +56,59 @@ OPTIONAL = ("validation_loss_", "best_round_", "oob_improvement_", "_stopping_ro
 STANDSTILL = 1e-12
 # Rows above which early_stopping="auto" keeps rows aside, as in scikit-learn.
 ROWS_TO_STOP_EARLY = 10_000
+# Texts of parameters that classes here share, for their docstrings.
+HISTOGRAM_BOOSTING_PARAMETERS = """\
+learning_rate : float
+    Factor of every tree (shrinkage).
+max_iter : int
+    Most rounds.
+max_leaf_nodes : int
+    Most leaves of a tree; None for no limit.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_samples_leaf : int
+    Least rows in a leaf, each counted as often as its weight says.
+max_features : int, float, {"sqrt", "log2"} or None
+    Columns looked at in a node, drawn at random: a number, a share, or None for all.
+max_bins : int
+    Bins of a column, at most.
+categorical_features : array-like or "from_dtype"
+    Columns of an array that hold categories, as a mask, positions or names. Those of tables are
+    known by their kind.
+interaction_cst : list of sets, {"pairwise", "no_interactions"}
+    Columns (names or positions) that may interact; None for all. Columns that no set names form
+    a set of their own.
+warm_start : bool
+    Refuse fewer rounds than the last fit made. Rounds are made again, to the same bits, so that
+    the result is that of going on.
+early_stopping : "auto" or bool
+    End when the loss of the rows kept aside has not fallen for ``n_iter_no_change`` rounds;
+    "auto": where there are more than 10,000 rows.
+scoring : "loss"
+    What ends the rounds: the loss.
+n_iter_no_change : int
+    See ``early_stopping``.
+random_state : int, RandomState or None
+    Of the draws of rows and columns.
+min_hessian_leaf : float
+    Least sum of second derivatives in a leaf.
+min_impurity_decrease : float
+    Least gain of a split.
+category_smoothing : float
+    Added to the penalty where a set of more than four levels of a category is chosen.
+subsample : float
+    Share of the rows, drawn without replacement, that each round's trees are grown on.
+init : {"prior", "zero"}
+    Where the scores start: at the constant that is best for the loss, or at zero.
+refit : bool
+    After the best round is known, fit once more on all rows.
+restore_best : bool
+    Keep the rounds up to the one of least loss of the rows kept aside; else all.
+n_jobs : int
+    Threads; None for one per processor.
+keep_history : {"objective", "full"}
+    Whether ``history_`` also keeps each round's gains by column.
+"""
 
 
 class Part(NamedTuple):
@@ -692,6 +746,7 @@ BOOSTING_CONSTRAINTS = {
 )
 @former_parameters(n_estimators="max_iter")
 @without_effect("verbose")
+@shared_parameters(HISTOGRAM_BOOSTING_PARAMETERS)
 class HistGradientBoostingRegressor(Boosted, Regressor):
     """Numbers from a sum of small trees, each grown on the gradient of the loss of those before.
 
@@ -715,69 +770,19 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
         What is lowered; "poisson" and "gamma" model the logarithm of the mean.
     quantile : float, default=None
         The quantile of loss "quantile"; None for ``alpha``.
-    learning_rate : float, default=0.1
-        Factor of every tree (shrinkage).
-    max_iter : int, default=100
-        Most rounds.
-    max_leaf_nodes : int, default=31
-        Most leaves of a tree; None for no limit.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_leaf : int, default=20
-        Least rows in a leaf, each counted as often as its weight says.
     l2_regularization : float, default=0.0
         Penalty on the values of leaves; with the absolute, Huber and quantile loss on the choice of
         splits only.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_bins : int, default=255
-        Bins of a column, at most.
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Columns of an array that hold categories, as a mask, positions or names. Those of tables are
-        known by their kind.
     monotonic_cst : array-like or dict, default=None
         For each column (or by name): 1 if the prediction must not fall with it, -1
         if it must not rise.
-    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
-        Columns (names or positions) that may interact; None for all. Columns that no set names form
-        a set of their own.
-    warm_start : bool, default=False
-        Refuse fewer rounds than the last fit made. Rounds are made again, to the same bits, so that
-        the result is that of going on.
-    early_stopping : "auto" or bool, default="auto"
-        End when the loss of the rows kept aside has not fallen for ``n_iter_no_change`` rounds;
-        "auto": where there are more than 10,000 rows.
-    scoring : "loss", default="loss"
-        What ends the rounds: the loss.
     validation_fraction : float or None, default=0.1
         Share of the rows kept aside for that, unless X_val is given to ``fit``;
         None for the loss of the training rows.
-    n_iter_no_change : int, default=10
-        See ``early_stopping``.
     tol : float, default=1e-7
         Least fall of the loss that counts.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
     alpha : float, default=0.9
         For loss "huber": the share of residuals within delta.
-    min_hessian_leaf : float, default=0.001
-        Least sum of second derivatives in a leaf.
-    min_impurity_decrease : float, default=0.0
-        Least gain of a split.
-    category_smoothing : float, default=10.0
-        Added to the penalty where a set of more than four levels of a category is chosen.
-    subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that each round's trees are grown on.
-    init : {"prior", "zero"}, default="prior"
-        Where the scores start: at the constant that is best for the loss, or at zero.
-    refit : bool, default=False
-        After the best round is known, fit once more on all rows.
-    restore_best : bool, default=False
-        Keep the rounds up to the one of least loss of the rows kept aside; else all.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` also keeps each round's gains by column.
 
     Attributes
     ----------
@@ -979,6 +984,7 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
 )
 @former_parameters(n_estimators="max_iter")
 @without_effect("verbose")
+@shared_parameters(HISTOGRAM_BOOSTING_PARAMETERS)
 class HistGradientBoostingClassifier(Boosted, Classifier):
     """Classes from a sum of small trees, each grown on the gradient of the loss of those before.
 
@@ -998,71 +1004,21 @@ class HistGradientBoostingClassifier(Boosted, Classifier):
     ----------
     loss : {"log_loss", "exponential"}, default="log_loss"
         What is lowered; "exponential" takes two classes.
-    learning_rate : float, default=0.1
-        Factor of every tree (shrinkage).
-    max_iter : int, default=100
-        Most rounds.
-    max_leaf_nodes : int, default=31
-        Most leaves of a tree; None for no limit.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_leaf : int, default=20
-        Least rows in a leaf, each counted as often as its weight says.
     l2_regularization : float, default=0.0
         Penalty on the values of leaves.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_bins : int, default=255
-        Bins of a column, at most.
-    categorical_features : array-like or "from_dtype", default="from_dtype"
-        Columns of an array that hold categories, as a mask, positions or names. Those of tables are
-        known by their kind.
     monotonic_cst : array-like or dict, default=None
         For each column (or by name): 1 if the score of the second class must not fall with it, -1
         if it must not rise.
         For two classes.
-    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
-        Columns (names or positions) that may interact; None for all. Columns that no set names form
-        a set of their own.
-    warm_start : bool, default=False
-        Refuse fewer rounds than the last fit made. Rounds are made again, to the same bits, so that
-        the result is that of going on.
-    early_stopping : "auto" or bool, default="auto"
-        End when the loss of the rows kept aside has not fallen for ``n_iter_no_change`` rounds;
-        "auto": where there are more than 10,000 rows.
-    scoring : "loss", default="loss"
-        What ends the rounds: the loss.
     validation_fraction : float or None, default=0.1
         Share of the rows of each class kept aside for that, unless X_val is given to ``fit``;
         None for the loss of the training rows.
-    n_iter_no_change : int, default=10
-        See ``early_stopping``.
     tol : float, default=1e-7
         Least fall of the loss that counts.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
     class_weight : dict or "balanced", default=None
         Factors of the rows' weights by class.
     scaled_trees : bool, default=False
         With "exponential": leaves vote -1 or 1 and each tree has one factor.
-    min_hessian_leaf : float, default=0.001
-        Least sum of second derivatives in a leaf.
-    min_impurity_decrease : float, default=0.0
-        Least gain of a split.
-    category_smoothing : float, default=10.0
-        Added to the penalty where a set of more than four levels of a category is chosen.
-    subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that each round's trees are grown on.
-    init : {"prior", "zero"}, default="prior"
-        Where the scores start: at the constant that is best for the loss, or at zero.
-    refit : bool, default=False
-        After the best round is known, fit once more on all rows.
-    restore_best : bool, default=False
-        Keep the rounds up to the one of least loss of the rows kept aside; else all.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` also keeps each round's gains by column.
 
     Attributes
     ----------

@@ -20,6 +20,7 @@ import sklearn.ensemble as peer
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Learner, Regressor, Takes, intake
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import (
     FLAG,
@@ -59,6 +60,47 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [at_least(0)],
     "ccp_alpha": [at_least(0)],
 }
+# Texts of parameters that classes here share, for their docstrings.
+GRADIENT_BOOSTING_PARAMETERS = """\
+learning_rate : float
+    Factor of every tree (shrinkage).
+n_estimators : int
+    Rounds.
+subsample : float
+    Share of the rows, drawn without replacement, that each round's trees are fitted on.
+criterion : {"squared_error", "friedman_mse"}
+    Has no effect: a split saves squared error.
+min_samples_split : int or float
+    Least rows in a node that is split; a float is a share of all rows.
+min_samples_leaf : int or float
+    Least rows in a leaf; a float is a share of all rows.
+min_weight_fraction_leaf : float
+    Least share of the total weight in a leaf.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_impurity_decrease : float
+    Least saving of a split, per unit of the total weight.
+init : estimator, "zero" or None
+    What the scores start from: a fitted estimator's predictions, zero, or the constant that is
+    best for the loss.
+random_state : int, RandomState or None
+    Of the draws of rows and columns.
+max_features : int, float, {"sqrt", "log2"}
+    Columns looked at in a node, drawn at random: a number, a share, or None for all.
+max_leaf_nodes : int
+    Grow best-first up to so many leaves; None for no limit.
+warm_start : bool
+    Keep the rounds of the last fit and add to them up to ``n_estimators``.
+validation_fraction : float
+    Share of the rows kept aside for ``n_iter_no_change``.
+n_iter_no_change : int
+    End when the loss of the rows kept aside has not fallen for so many rounds; None for all
+    rounds.
+tol : float
+    Least fall of the loss that counts.
+ccp_alpha : float
+    Cost-complexity pruning of each tree.
+"""
 
 
 def _without_repetitions(data: Data) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -321,6 +363,7 @@ class ExactBoosting(Learner):
     on="scikit-learn",
 )
 @without_effect("verbose")
+@shared_parameters(GRADIENT_BOOSTING_PARAMETERS)
 class GradientBoostingClassifier(ExactBoosting, Classifier):
     """Classes from a sum of small exact trees, each fitted to the gradient of the loss before it.
 
@@ -333,44 +376,6 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
     ----------
     loss : {"log_loss", "exponential"}, default="log_loss"
         What is lowered; "exponential" takes two classes.
-    learning_rate : float, default=0.1
-        Factor of every tree (shrinkage).
-    n_estimators : int, default=100
-        Rounds.
-    subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that each round's trees are fitted on.
-    criterion : {"squared_error", "friedman_mse"}, default="deprecated"
-        Has no effect: a split saves squared error.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of all rows.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_depth : int, default=3
-        Most questions on a path; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    init : estimator, "zero" or None, default=None
-        What the scores start from: a fitted estimator's predictions, zero, or the constant that is
-        best for the loss.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    warm_start : bool, default=False
-        Keep the rounds of the last fit and add to them up to ``n_estimators``.
-    validation_fraction : float, default=0.1
-        Share of the rows kept aside for ``n_iter_no_change``.
-    n_iter_no_change : int, default=None
-        End when the loss of the rows kept aside has not fallen for so many rounds; None for all
-        rounds.
-    tol : float, default=0.0001
-        Least fall of the loss that counts.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree.
 
     Attributes
     ----------
@@ -555,6 +560,7 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
     on="scikit-learn",
 )
 @without_effect("verbose")
+@shared_parameters(GRADIENT_BOOSTING_PARAMETERS)
 class GradientBoostingRegressor(ExactBoosting, Regressor):
     """Numbers from a sum of small exact trees, each fitted to the gradient of the loss before it.
 
@@ -566,46 +572,8 @@ class GradientBoostingRegressor(ExactBoosting, Regressor):
     ----------
     loss : {"squared_error", "absolute_error", "huber", "quantile"}, default="squared_error"
         What is lowered.
-    learning_rate : float, default=0.1
-        Factor of every tree (shrinkage).
-    n_estimators : int, default=100
-        Rounds.
-    subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that each round's trees are fitted on.
-    criterion : {"squared_error", "friedman_mse"}, default="deprecated"
-        Has no effect: a split saves squared error.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of all rows.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_depth : int, default=3
-        Most questions on a path; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    init : estimator, "zero" or None, default=None
-        What the scores start from: a fitted estimator's predictions, zero, or the constant that is
-        best for the loss.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
     alpha : float, default=0.9
         The quantile of the losses "huber" and "quantile".
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    warm_start : bool, default=False
-        Keep the rounds of the last fit and add to them up to ``n_estimators``.
-    validation_fraction : float, default=0.1
-        Share of the rows kept aside for ``n_iter_no_change``.
-    n_iter_no_change : int, default=None
-        End when the loss of the rows kept aside has not fallen for so many rounds; None for all
-        rounds.
-    tol : float, default=0.0001
-        Least fall of the loss that counts.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree.
 
     Attributes
     ----------
