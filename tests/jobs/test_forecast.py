@@ -77,6 +77,25 @@ def test_the_held_out_window_chooses_nothing(rng):
     assert second.held_out.mase > 10 * first.held_out.mase
 
 
+def test_weights_of_a_combination_count_the_last_window_once_it_was_asked():
+    rng = np.random.default_rng(2)
+    walk = 50 + np.cumsum(rng.normal(size=60))
+    turned = walk.copy()
+    turned[-4:] = walk[-5] + 3 * np.arange(1, 5)  # a slope that only the last window has
+    methods = ["naive", "drift", "autoregression", "combination"]
+    found = [
+        gnomon.forecast(
+            {"t": list(range(60)), "y": values}, "y", "t", horizon=4, methods=methods, period=1
+        )
+        for values in (walk, turned)
+    ]
+    assert [each.chosen for each in found] == ["combination"] * 2
+    assert [each.name for each in found[0].board] == [each.name for each in found[1].board]
+    assert found[1].weights.get("drift", 0) > found[0].weights.get("drift", 0)
+    assert sum(found[1].weights.values()) == pytest.approx(1)
+    assert found[1].settled["weights"] == found[1].weights
+
+
 def test_noise_is_not_said_to_be_forecast(rng):
     shown = [
         gnomon.forecast(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -304,12 +303,31 @@ def chosen_of(errors: dict[str, float]) -> str:
     return best if errors[best] < CLEARLY_BETTER * together else "combination"
 
 
-def by_method(
-    name: str, results: dict[str, RollingOrigin], ask: Callable[[str], Any]
-) -> list[tuple[float, Any]]:
-    """What `ask` gives for a method, or for each part of the combination, with weights."""
-    parts = weights_of(results) if name == "combination" else {name: 1.0}
-    return [(weight, ask(part)) for part, weight in parts.items()]
+def with_last(
+    results: dict[str, RollingOrigin], last: dict[str, RollingOrigin]
+) -> dict[str, RollingOrigin]:
+    """The forecasts from all origins, the last window's among them, which the weights then count.
+
+    Of 18 series at four later windows 12 instead of 11 have at most the error of ETS by it.
+    """
+    return {
+        name: RollingOrigin(
+            np.concatenate([result.origins, last[name].origins]),
+            *(np.concatenate([result[k], last[name][k]], axis=1) for k in (1, 2, 3)),
+        )
+        for name, result in results.items()
+        if name in last
+    }
+
+
+def weighted(weights: dict[str, float], made: dict[str, Any]) -> np.ndarray:
+    """The weighted mean of the forecasts of some methods."""
+    return np.sum([weight * np.asarray(made[name]) for name, weight in weights.items()], axis=0)
+
+
+def chosen_weights(chosen: str, results: dict[str, RollingOrigin]) -> dict[str, float]:
+    """The weights of the combination, or one of a single method."""
+    return weights_of(results) if chosen == "combination" else {chosen: 1.0}
 
 
 def final_forecasts(

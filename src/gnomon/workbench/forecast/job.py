@@ -3,7 +3,8 @@
 The rows are put on the equal steps of their calendar; the season is found from calendar and
 autocorrelation; methods forecast from several points of the past (rolling origins) and are
 compared with the naive baseline; the best by scaled error is asked once about the last window, then
-fitted to all values. Prediction intervals come from its errors at the origins, by horizon.
+fitted to all values. The weights of a combination then count that window too. Prediction intervals
+come from its errors at the origins, by horizon.
 Texts: beyond the texts; Hyndman and Athanasopoulos (2021), Forecasting: Principles and Practice.
 """
 
@@ -23,14 +24,17 @@ from gnomon.workbench.base.job import Request
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.forecast.competition import (
     Entrant,
-    by_method,
+    Origins,
+    baseline_name,
     chosen_of,
     chosen_origins,
+    chosen_weights,
     competition,
     final_forecasts,
     require_inputs_ahead,
     tried,
-    weights_of,
+    weighted,
+    with_last,
 )
 from gnomon.workbench.forecast.continued import around
 from gnomon.workbench.forecast.options import JOB, ForecastOptions
@@ -89,8 +93,10 @@ def forecast(table: Any, options: ForecastOptions, request: Request) -> Forecast
             request.progress("the last window, and the forecast", 0, 0)
             named = {each.name: each for each in entrants}
             relative = spread_grows(found.values, period)
-            held = held_out(chosen, named, competed.results, found, period, options, relative)
-            ahead, model_name = ahead_of(chosen, named, competed.results, found, period, options)
+            last = last_window(chosen, named, competed.results, origins, found, period, options)
+            held = held_out(chosen, last, competed.results, period, options, relative)
+            weights = chosen_weights(chosen, with_last(competed.results, last) or competed.results)
+            ahead, model_name = ahead_of(chosen, weights, named, found, period, options)
         errors = [scaled_errors(competed.results[chosen], relative)]
         if held is not None:
             errors.append(scaled_errors(held.result, relative))
@@ -111,6 +117,7 @@ def forecast(table: Any, options: ForecastOptions, request: Request) -> Forecast
             board,
             chosen,
             model_name,
+            weights,
             held,
             intervals,
             ahead,
@@ -150,28 +157,43 @@ def scaled_errors(result: RollingOrigin, relative: bool) -> np.ndarray:
     return errors.reshape(-1, errors.shape[2])
 
 
-def held_out(
+def last_window(
     chosen: str,
     named: dict[str, Entrant],
     results: dict[str, RollingOrigin],
+    origins: Origins,
     found: SeriesSet,
+    period: int,
+    options: ForecastOptions,
+) -> dict[str, RollingOrigin]:
+    """Forecasts of the last window, by the methods that are asked for it; none where it is short.
+
+    They are the chosen method, or all that a combination may have, and the baseline.
+    """
+    if not origins.test:
+        return {}
+    asked = dict.fromkeys([chosen, baseline_name(period)])
+    names = [name for name in results if name in named] if chosen == "combination" else asked
+    return {
+        name: tried(named[name], found, options.horizon, [origins.test], period) for name in names
+    }
+
+
+def held_out(
+    chosen: str,
+    last: dict[str, RollingOrigin],
+    results: dict[str, RollingOrigin],
     period: int,
     options: ForecastOptions,
     relative: bool,
 ) -> HeldOut | None:
-    """The last window, forecast by the chosen method and by the baseline, once."""
-    from gnomon.workbench.forecast.competition import baseline_name
-
-    origins = chosen_origins(min(map(len, found.series)), period, options)
-    if not origins.test:
+    """The last window as the chosen method forecasts it, by the weights of earlier origins."""
+    if not last:
         return None
-
-    def ask(name: str) -> RollingOrigin:
-        return tried(named[name], found, options.horizon, [origins.test], period)
-
-    parts = by_method(chosen, results, ask)
-    y_pred = sum(weight * part.y_pred for weight, part in parts)
-    result: RollingOrigin = parts[0][1]._replace(y_pred=y_pred)
+    weights = chosen_weights(chosen, results)
+    y_pred = weighted(weights, {name: last[name].y_pred for name in weights})
+    baseline = last[baseline_name(period)]
+    result = baseline._replace(y_pred=y_pred)
     intervals = horizon_intervals(
         scaled_errors(results[chosen], relative), confidence_level=options.confidence_level
     )
@@ -180,7 +202,6 @@ def held_out(
     truth = result.y_true[:, 0]
     known = ~np.isnan(truth)
     inside = int(((truth >= low) & (truth <= high) & known).sum())
-    baseline = ask(baseline_name(period))
     return HeldOut(
         float(np.nanmean(result.scaled_losses())),
         float(np.nanmean(baseline.scaled_losses())),
@@ -194,24 +215,20 @@ def held_out(
 
 def ahead_of(
     chosen: str,
+    weights: dict[str, float],
     named: dict[str, Entrant],
-    results: dict[str, RollingOrigin],
     found: SeriesSet,
     period: int,
     options: ForecastOptions,
 ) -> tuple[np.ndarray, str]:
     """Forecasts of the chosen method after the end of every series, and its name in full."""
-
-    def ask(name: str) -> tuple[list[np.ndarray], list[Any]]:
-        return final_forecasts(named[name], found, options.horizon, period)
-
-    made = by_method(chosen, results, ask)
-    ahead = np.sum([weight * np.array(forecasts) for weight, (forecasts, _) in made], axis=0)
-    models = [model for _, (_, fits) in made for model in fits]
+    made = {name: final_forecasts(named[name], found, options.horizon, period) for name in weights}
+    ahead = weighted(weights, {name: forecasts for name, (forecasts, _) in made.items()})
+    models = [model for _, fits in made.values() for model in fits]
     forms = sorted({model.form_ for model in models if hasattr(model, "form_")})
     name = chosen[:1].upper() + chosen[1:]
     if chosen == "combination":
-        parts = sorted(weights_of(results).items(), key=lambda part: -part[1])
+        parts = sorted(weights.items(), key=lambda part: -part[1])
         name = "Mean of " + ", ".join(f"{part} ({weight:.0%})" for part, weight in parts)
     if forms:
         name += f"; {', '.join(forms[:3])}{' ...' if len(forms) > 3 else ''}"

@@ -16,7 +16,7 @@ from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.whole_file import written
-from gnomon.workbench.forecast.competition import Origins, baseline_name, weights_of
+from gnomon.workbench.forecast.competition import Origins, baseline_name
 from gnomon.workbench.forecast.continued import forecast_table
 from gnomon.workbench.forecast.options import ForecastOptions
 from gnomon.workbench.forecast.series import SeriesSet
@@ -149,6 +149,8 @@ class ForecastResult(JobResult):
     chosen : str
     model_name : str
         The chosen method with what it settled.
+    weights : dict of str to float
+        Of the methods whose mean is the forecast; they count the last window too.
     held_out : HeldOut or None
         The last window; None where there were too few values.
     intervals : HorizonErrors
@@ -167,6 +169,7 @@ class ForecastResult(JobResult):
     board: list[Line]
     chosen: str
     model_name: str
+    weights: dict[str, float]
     held_out: HeldOut | None
     intervals: HorizonErrors
     forecasts: np.ndarray
@@ -181,9 +184,8 @@ class ForecastResult(JobResult):
     @property
     def settled(self) -> dict[str, Any]:
         """What `predict` needs to go on: weights of the methods, widths of the intervals."""
-        alone = self.chosen != "combination"
         return {
-            "weights": {self.chosen: 1.0} if alone else weights_of(self.results),
+            "weights": self.weights,
             "period": self.period,
             "half widths": self.intervals.half_widths.tolist(),
             "relative": self.relative,
@@ -218,6 +220,11 @@ class ForecastResult(JobResult):
         less = 1 - line.mase.value / baseline.mase.value
         p = "< 0.001" if line.p < 0.001 else f"= {line.p:.3f}"  # type: ignore[operator]
         start = f"{self.model_name}: scaled error {line.mase} over {windows}"
+        if less < 0:
+            return (
+                f"{start}, {-less:.0%} more than the {self.baseline} forecast: no method is shown "
+                "to be better than it."
+            )
         if self.beats_baseline:
             return f"{start}, {less:.0%} less than the {self.baseline} forecast (p {p})."
         return (
