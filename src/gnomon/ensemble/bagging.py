@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, Interval, StrOptions, whole
@@ -43,6 +44,27 @@ BAG_CONSTRAINTS = {
     "n_jobs": JOBS,
     "random_state": SEED,
 }
+# Texts of parameters that classes here share, for their docstrings.
+BAGGING_PARAMETERS = """\
+n_estimators : int
+    Number of members.
+max_samples : int or float
+    Rows that each member draws: a number, a ratio to the rows given, or None for as many.
+max_features : int or float
+    Columns that each member sees: a number, or a share of all.
+bootstrap : bool
+    Draw rows with replacement.
+bootstrap_features : bool
+    Draw columns with replacement.
+oob_score : bool
+    Test every member on the rows that it did not draw.
+warm_start : bool
+    Keep the members of the last fit and add to them up to ``n_estimators``.
+n_jobs : int
+    Threads; None for one per processor.
+random_state : int, RandomState or None
+    Of the draws of rows and columns and of the members.
+"""
 
 
 class Bag(NamedTuple):
@@ -295,6 +317,7 @@ class Bagging(OfOneKind):
     peers=("sklearn.ensemble.BaggingClassifier",),
 )
 @without_effect("verbose")
+@shared_parameters(BAGGING_PARAMETERS)
 class BaggingClassifier(Bagging, Classifier):
     """Bootstrap samples of the rows, one member on each, then mean probability or vote.
 
@@ -309,24 +332,6 @@ class BaggingClassifier(Bagging, Classifier):
     ----------
     estimator : estimator or list of estimators, default=None
         The learner, of any library; several are used in turns. None for a full decision tree.
-    n_estimators : int, default=10
-        Number of members.
-    max_samples : int or float, default=None
-        Rows that each member draws: a number, a ratio to the rows given, or None for as many.
-    max_features : int or float, default=1.0
-        Columns that each member sees: a number, or a share of all.
-    bootstrap : bool, default=True
-        Draw rows with replacement.
-    bootstrap_features : bool, default=False
-        Draw columns with replacement.
-    oob_score : bool, default=False
-        Test every member on the rows that it did not draw.
-    warm_start : bool, default=False
-        Keep the members of the last fit and add to them up to ``n_estimators``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns and of the members.
     voting : {"soft", "hard", "geometric"}, default="soft"
         Mean of probabilities, share of votes, or geometric mean of probabilities.
 
@@ -430,6 +435,7 @@ class BaggingClassifier(Bagging, Classifier):
     peers=("sklearn.ensemble.BaggingRegressor",),
 )
 @without_effect("verbose")
+@shared_parameters(BAGGING_PARAMETERS)
 class BaggingRegressor(Bagging, Regressor):
     """Bootstrap samples of the rows, one member on each, then the mean of their estimates.
 
@@ -442,24 +448,6 @@ class BaggingRegressor(Bagging, Regressor):
     ----------
     estimator : estimator or list of estimators, default=None
         The learner, of any library; several are used in turns. None for a full regression tree.
-    n_estimators : int, default=10
-        Number of members.
-    max_samples : int or float, default=None
-        Rows that each member draws: a number, a ratio to the rows given, or None for as many.
-    max_features : int or float, default=1.0
-        Columns that each member sees: a number, or a share of all.
-    bootstrap : bool, default=True
-        Draw rows with replacement.
-    bootstrap_features : bool, default=False
-        Draw columns with replacement.
-    oob_score : bool, default=False
-        Test every member on the rows that it did not draw.
-    warm_start : bool, default=False
-        Keep the members of the last fit and add to them up to ``n_estimators``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns and of the members.
 
     Attributes
     ----------

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils._param_validation import RealNotInt
 
 from gnomon.contract import Classifier, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.parameters import JOBS, SEED, Interval, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number, Object
@@ -37,6 +38,26 @@ BAYES_CONSTRAINTS = {
 }
 NOISE = [between(0, 1, "neither")]
 PRIOR = [None, "array-like"]
+# Texts of parameters that classes here share, for their docstrings.
+BAYESIAN_PARAMETERS = """\
+estimator : estimator or list of estimators
+    The learner, of any library; several are used in turns. None for a full decision tree.
+n_estimators : int
+    Number of members.
+noise : float
+    Probability that a label is arbitrary.
+prior : array-like of shape (n_estimators,)
+    Prior probabilities of the members, up to a factor; None for equal ones.
+holdout : float
+    Share of the rows that is kept from the members and weighs them; None to use all rows for
+    both, as the text does.
+n_jobs : int
+    Threads; None for one per processor.
+random_state : int, RandomState or None
+    Of the draws of rows and of the members.
+n_combinations : int
+    Number of weightings drawn.
+"""
 
 
 class Weighed(NamedTuple):
@@ -195,6 +216,7 @@ class Combination(BayesianEnsemble):
     avoid="As a way to better accuracy: with many rows it is nearly one member. Combine instead.",
     peers=("Waffles bma",),
 )
+@shared_parameters(BAYESIAN_PARAMETERS)
 class BayesianAveragingClassifier(Averaging, Classifier):
     """Members weighted by their posterior probability given the data.
 
@@ -206,21 +228,6 @@ class BayesianAveragingClassifier(Averaging, Classifier):
 
     Parameters
     ----------
-    estimator : estimator or list of estimators, default=None
-        The learner, of any library; several are used in turns. None for a full decision tree.
-    n_estimators : int, default=10
-        Number of members.
-    noise : float, default=0.05
-        Probability that a label is arbitrary.
-    prior : array-like of shape (n_estimators,), default=None
-        Prior probabilities of the members, up to a factor; None for equal ones.
-    holdout : float, default=0.25
-        Share of the rows that is kept from the members and weighs them; None to use all rows for
-        both, as the text does.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
 
     Attributes
     ----------
@@ -277,6 +284,7 @@ class BayesianAveragingClassifier(Averaging, Classifier):
     avoid="As a way to better accuracy: with many rows it is nearly one member. Combine instead.",
     peers=("R BMA",),
 )
+@shared_parameters(BAYESIAN_PARAMETERS)
 class BayesianAveragingRegressor(Averaging, Regressor):
     """Members weighted by their posterior probability given the data.
 
@@ -290,17 +298,9 @@ class BayesianAveragingRegressor(Averaging, Regressor):
     ----------
     estimator : estimator or list of estimators, default=None
         The learner, of any library; several are used in turns. None for a full regression tree.
-    n_estimators : int, default=10
-        Number of members.
-    prior : array-like of shape (n_estimators,), default=None
-        Prior probabilities of the members, up to a factor; None for equal ones.
     holdout : float, default=0.25
         Share of the rows that is kept from the members and weighs them; None to use all rows for
         both.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
 
     Attributes
     ----------
@@ -353,6 +353,7 @@ class BayesianAveragingRegressor(Averaging, Regressor):
     avoid="Very many members: draws from a simplex of many corners are all alike.",
     peers=("Waffles bmc",),
 )
+@shared_parameters(BAYESIAN_PARAMETERS)
 class BayesianCombinationClassifier(Combination, Classifier):
     """A mixture of members, averaged over weightings by their posterior probability.
 
@@ -364,19 +365,6 @@ class BayesianCombinationClassifier(Combination, Classifier):
 
     Parameters
     ----------
-    estimator : estimator or list of estimators, default=None
-        The learner, of any library; several are used in turns. None for a full decision tree.
-    n_estimators : int, default=10
-        Number of members.
-    n_combinations : int, default=100
-        Number of weightings drawn.
-    noise : float, default=0.05
-        Probability that a label is arbitrary.
-    holdout : float, default=0.25
-        Share of the rows that is kept from the members and weighs them; None to use all rows for
-        both, as the text does.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
         Of the draws of rows and weightings and of the members.
 
@@ -439,6 +427,7 @@ class BayesianCombinationClassifier(Combination, Classifier):
     avoid="Very many members: draws from a simplex of many corners are all alike.",
     peers=("Waffles bmc",),
 )
+@shared_parameters(BAYESIAN_PARAMETERS)
 class BayesianCombinationRegressor(Combination, Regressor):
     """A mixture of members, averaged over weightings by their posterior probability.
 
@@ -451,15 +440,9 @@ class BayesianCombinationRegressor(Combination, Regressor):
     ----------
     estimator : estimator or list of estimators, default=None
         The learner, of any library; several are used in turns. None for a full regression tree.
-    n_estimators : int, default=10
-        Number of members.
-    n_combinations : int, default=100
-        Number of weightings drawn.
     holdout : float, default=0.25
         Share of the rows that is kept from the members and weighs them; None to use all rows for
         both.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
         Of the draws of rows and weightings and of the members.
 

@@ -14,6 +14,7 @@ from numbers import Real
 import numpy as np
 
 from gnomon.contract import Data, Takes, intake
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, Interval, StrOptions, at_least, whole
@@ -30,6 +31,24 @@ PARAMETERS: dict[str, list] = {
     "keep_history": HISTORY,
     "n_jobs": JOBS,
 }
+# Texts of parameters that classes here share, for their docstrings.
+TWEEDIE_PARAMETERS = """\
+alpha : float
+    Weight of the penalty.
+fit_intercept : bool
+    Whether there is a constant b0, which is not penalised.
+max_iter : int
+    Most passes over the rows.
+tol : float
+    Stops when the objective can fall by no more than the square of this share of the target's
+    deviance (one last step is taken then).
+warm_start : bool
+    Whether a further ``fit`` begins at the coefficients of the last one.
+keep_history : {"objective", "full"}
+    Whether ``history_`` keeps the coefficients of each step too.
+n_jobs : int or None
+    Threads; None for one per processor. Does not change the result.
+"""
 
 
 class PenalizedGLM(GLM):
@@ -101,6 +120,7 @@ class PenalizedGLM(GLM):
     peers=("sklearn.linear_model.TweedieRegressor",),
 )
 @without_effect("solver", "verbose")
+@shared_parameters(TWEEDIE_PARAMETERS)
 class TweedieRegressor(PenalizedGLM):
     """Generalised linear model whose variance grows with a power of the mean.
 
@@ -113,23 +133,8 @@ class TweedieRegressor(PenalizedGLM):
     ----------
     power : float, default=0.0
         The power; none between 0 and 1 exists.
-    alpha : float, default=1.0
-        Weight of the penalty.
-    fit_intercept : bool, default=True
-        Whether there is a constant b0, which is not penalised.
     link : {"auto", "identity", "log"}, default="auto"
         The link; "auto" is the identity up to power 0 and the logarithm beyond.
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Stops when the objective can fall by no more than the square of this share of the target's
-        deviance (one last step is taken then).
-    warm_start : bool, default=False
-        Whether a further ``fit`` begins at the coefficients of the last one.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each step too.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -211,6 +216,7 @@ class TweedieRegressor(PenalizedGLM):
     peers=("sklearn.linear_model.PoissonRegressor",),
 )
 @without_effect("solver", "verbose")
+@shared_parameters(TWEEDIE_PARAMETERS)
 class PoissonRegressor(PenalizedGLM):
     """Poisson regression: counts whose logarithm of the mean is linear.
 
@@ -220,21 +226,6 @@ class PoissonRegressor(PenalizedGLM):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty.
-    fit_intercept : bool, default=True
-        Whether there is a constant b0, which is not penalised.
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Stops when the objective can fall by no more than the square of this share of the target's
-        deviance (one last step is taken then).
-    warm_start : bool, default=False
-        Whether a further ``fit`` begins at the coefficients of the last one.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each step too.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -300,6 +291,7 @@ class PoissonRegressor(PenalizedGLM):
     peers=("sklearn.linear_model.GammaRegressor",),
 )
 @without_effect("solver", "verbose")
+@shared_parameters(TWEEDIE_PARAMETERS)
 class GammaRegressor(PenalizedGLM):
     """Gamma regression: positive amounts whose logarithm of the mean is linear.
 
@@ -309,21 +301,6 @@ class GammaRegressor(PenalizedGLM):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty.
-    fit_intercept : bool, default=True
-        Whether there is a constant b0, which is not penalised.
-    max_iter : int, default=100
-        Most passes over the rows.
-    tol : float, default=0.0001
-        Stops when the objective can fall by no more than the square of this share of the target's
-        deviance (one last step is taken then).
-    warm_start : bool, default=False
-        Whether a further ``fit`` begins at the coefficients of the last one.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each step too.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------

@@ -40,6 +40,21 @@ from gnomon.sequence.passes import (
 log = logging.getLogger(__name__)
 SUM_TOLERANCE = 1e-6  # rows of probabilities that users write down to seven digits pass
 PRIOR = [at_least(0), "array-like"]
+# Texts of parameters that classes of several files share, for their docstrings.
+HMM_PARAMETERS = """\
+n_components : int
+    Number of states.
+algorithm : {"viterbi", "map"}
+    How `decode` and `predict` find states: the most probable path, or the most probable state
+    of each row.
+random_state : int, RandomState instance or None
+n_iter : int
+    Maximum number of iterations of EM.
+verbose : bool
+    Whether every iteration is printed to stderr.
+implementation : {"log", "scaling"}
+    Has no effect here: both use the scaled recursion.
+"""
 
 
 @storable

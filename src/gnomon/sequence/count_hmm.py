@@ -11,13 +11,14 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 from sklearn.utils import check_random_state
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
 from gnomon.sequence import recursions
-from gnomon.sequence.base_hmm import PRIOR, BaseHMM, _distributions
+from gnomon.sequence.base_hmm import HMM_PARAMETERS, PRIOR, BaseHMM, _distributions
 from gnomon.sequence.emissions import _normalized
 from gnomon.sequence.passes import Posteriors, posteriors
 
@@ -61,6 +62,7 @@ class EmissionTable(BaseHMM):
     takes="sequences",
     synonyms=("hmm", "hidden Markov model", "discrete HMM", "Baum-Welch"),
 )
+@shared_parameters(HMM_PARAMETERS)
 class CategoricalHMM(EmissionTable):
     """Hidden Markov model of symbols 0, 1, 2 ..., as `hmmlearn.hmm.CategoricalHMM`.
 
@@ -69,29 +71,17 @@ class CategoricalHMM(EmissionTable):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of states.
     startprob_prior, transmat_prior : float or array-like, default=1.0
         Parameters of the Dirichlet priors of ``startprob_`` and of the rows of ``transmat_``.
     emissionprob_prior : float or array-like, default=1.0
         Parameters of the Dirichlet priors of the rows of ``emissionprob_``.
     n_features : int, default=None
         Number of symbols; ``fit`` sets it to the largest symbol + 1 by default.
-    algorithm : {"viterbi", "map"}, default="viterbi"
-        How `decode` and `predict` find states: the most probable path, or the most probable state
-        of each row.
-    random_state : int, RandomState instance or None, default=None
-    n_iter : int, default=10
-        Maximum number of iterations of EM.
     tol : float, default=1e-2
         EM stops when an iteration raises the log-likelihood by less.
-    verbose : bool, default=False
-        Whether every iteration is printed to stderr.
     params, init_params : str, default="ste"
         What EM updates and what is initialized first: "s" ``startprob_``, "t" ``transmat_``, "e"
         ``emissionprob_``.
-    implementation : {"log", "scaling"}, default="log"
-        Has no effect here: both use the scaled recursion.
 
     Attributes
     ----------
@@ -214,6 +204,7 @@ class CategoricalHMM(EmissionTable):
     takes="sequences",
     synonyms=("hmm", "hidden Markov model"),
 )
+@shared_parameters(HMM_PARAMETERS)
 class MultinomialHMM(EmissionTable):
     """Hidden Markov model of counts of symbols, as `hmmlearn.hmm.MultinomialHMM`.
 
@@ -222,27 +213,15 @@ class MultinomialHMM(EmissionTable):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of states.
     n_trials : int or array-like of int, default=None
         Trials of each row; ``fit`` sets it to the sums of the rows by default.
     startprob_prior, transmat_prior : float or array-like, default=1.0
         Parameters of the Dirichlet priors of ``startprob_`` and of the rows of ``transmat_``.
-    algorithm : {"viterbi", "map"}, default="viterbi"
-        How `decode` and `predict` find states: the most probable path, or the most probable state
-        of each row.
-    random_state : int, RandomState instance or None, default=None
-    n_iter : int, default=10
-        Maximum number of iterations of EM.
     tol : float, default=1e-2
         EM stops when an iteration raises the log-likelihood by less.
-    verbose : bool, default=False
-        Whether every iteration is printed to stderr.
     params, init_params : str, default="ste"
         What EM updates and what is initialized first: "s" ``startprob_``, "t" ``transmat_``, "e"
         ``emissionprob_``.
-    implementation : {"log", "scaling"}, default="log"
-        Has no effect here: both use the scaled recursion.
 
     Attributes
     ----------
@@ -347,6 +326,7 @@ class MultinomialHMM(EmissionTable):
     takes="sequences",
     synonyms=("hmm", "hidden Markov model", "Markov-modulated Poisson"),
 )
+@shared_parameters(HMM_PARAMETERS)
 class PoissonHMM(BaseHMM):
     """Hidden Markov model of Poisson counts, as `hmmlearn.hmm.PoissonHMM`.
 
@@ -355,27 +335,15 @@ class PoissonHMM(BaseHMM):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of states.
     startprob_prior, transmat_prior : float or array-like, default=1.0
         Parameters of the Dirichlet priors of ``startprob_`` and of the rows of ``transmat_``.
     lambdas_prior, lambdas_weight : float or array-like, default=0.0
         Shape and rate of the gamma prior of ``lambdas_``: counts and rows seen beforehand.
-    algorithm : {"viterbi", "map"}, default="viterbi"
-        How `decode` and `predict` find states: the most probable path, or the most probable state
-        of each row.
-    random_state : int, RandomState instance or None, default=None
-    n_iter : int, default=10
-        Maximum number of iterations of EM.
     tol : float, default=1e-2
         EM stops when an iteration raises the log-likelihood by less.
-    verbose : bool, default=False
-        Whether every iteration is printed to stderr.
     params, init_params : str, default="stl"
         What EM updates and what is initialized first: "s" ``startprob_``, "t" ``transmat_``, "l"
         ``lambdas_``.
-    implementation : {"log", "scaling"}, default="log"
-        Has no effect here: both use the scaled recursion.
 
     Attributes
     ----------

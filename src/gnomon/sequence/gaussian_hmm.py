@@ -14,12 +14,13 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
-from gnomon.sequence.base_hmm import PRIOR, BaseHMM, _distributions
+from gnomon.sequence.base_hmm import HMM_PARAMETERS, PRIOR, BaseHMM, _distributions
 from gnomon.sequence.emissions import (
     column_scatters,
     diagonal_normal_logs,
@@ -42,6 +43,7 @@ TINY = np.finfo(np.float64).tiny
     takes="sequences",
     synonyms=("hmm", "hidden Markov model", "regime switching", "Baum-Welch"),
 )
+@shared_parameters(HMM_PARAMETERS)
 class GaussianHMM(BaseHMM):
     """Hidden Markov model with normal emissions, as `hmmlearn.hmm.GaussianHMM`.
 
@@ -50,8 +52,6 @@ class GaussianHMM(BaseHMM):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of states.
     covariance_type : {"spherical", "diag", "full", "tied"}, default="diag"
         One variance per state, one per state and column, one matrix per state, or one matrix.
     min_covar : float, default=1e-3
@@ -64,16 +64,8 @@ class GaussianHMM(BaseHMM):
         Scale of the inverse gamma ("spherical", "diag") or inverse Wishart prior of ``covars_``.
     covars_weight : float, default=1
         Its degrees of freedom.
-    algorithm : {"viterbi", "map"}, default="viterbi"
-        How `decode` and `predict` find states: the most probable path, or the most probable state
-        of each row.
-    random_state : int, RandomState instance or None, default=None
-    n_iter : int, default=10
-        Maximum number of iterations of EM.
     tol : float, default=1e-2
         EM stops when an iteration raises the log-likelihood by less.
-    verbose : bool, default=False
-        Whether every iteration is printed to stderr.
     params, init_params : str, default="stmc"
         What EM updates and what is initialized first: "s" ``startprob_``, "t" ``transmat_``, "m"
         ``means_``, "c" ``covars_``.
@@ -292,6 +284,7 @@ class GaussianHMM(BaseHMM):
     takes="sequences",
     synonyms=("hmm", "hidden Markov model", "mixture emissions"),
 )
+@shared_parameters(HMM_PARAMETERS)
 class GMMHMM(BaseHMM):
     """Hidden Markov model whose states emit mixtures of normals, as `hmmlearn.hmm.GMMHMM`.
 
@@ -300,8 +293,6 @@ class GMMHMM(BaseHMM):
 
     Parameters
     ----------
-    n_components : int, default=1
-        Number of states.
     n_mix : int, default=1
         Components of the mixture of each state.
     min_covar : float, default=1e-3
@@ -320,18 +311,11 @@ class GMMHMM(BaseHMM):
     covariance_type : {"spherical", "diag", "full", "tied"}, default="diag"
         Of every component: one variance, one variance per column, a matrix, or one matrix for all
         components of a state.
-    random_state : int, RandomState instance or None, default=None
-    n_iter : int, default=10
-        Maximum number of iterations of EM.
     tol : float, default=1e-2
         EM stops when an iteration raises the log-likelihood by less.
-    verbose : bool, default=False
-        Whether every iteration is printed to stderr.
     params, init_params : str, default="stmcw"
         What EM updates and what is initialized first: "s" ``startprob_``, "t" ``transmat_``, "m"
         ``means_``, "c" ``covars_``, "w" ``weights_``.
-    implementation : {"log", "scaling"}, default="log"
-        Has no effect here: both use the scaled recursion.
 
     Attributes
     ----------
