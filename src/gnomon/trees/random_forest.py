@@ -26,6 +26,7 @@ from sklearn.utils._param_validation import RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.estimate import check_level
 from gnomon.contract.inert import without_effect
 from gnomon.engine.draw import WeightedDraw, canonical_order
@@ -63,6 +64,52 @@ MOST_TICKETS_PER_ROW = 64
 BLOCK = 4096
 # One tree from a pair of seeds, and which rows its bootstrap sample left out.
 Growth = Callable[[np.ndarray], "tuple[Tree, np.ndarray | None]"]
+# Texts of parameters that classes here share, for their docstrings.
+FOREST_PARAMETERS = """\
+n_estimators : int
+    Number of trees.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_samples_split : int or float
+    Least rows in a node that is split; a float is a share of the sample.
+min_samples_leaf : int or float
+    Least rows in a leaf; a float is a share of the sample.
+min_weight_fraction_leaf : float
+    Least share of the total weight in a leaf.
+max_features : int, float, {"sqrt", "log2"} or None
+    Columns looked at in a node, drawn at random: a number, a share, or None for all.
+max_leaf_nodes : int
+    Grow best-first up to so many leaves; None for no limit.
+min_impurity_decrease : float
+    Least saving of a split, per unit of the total weight.
+bootstrap : bool
+    Grow each tree on a bootstrap sample; else on all rows.
+oob_score : bool or callable
+    Compute the out-of-bag accuracy, or the score of ``oob_score(y_true, y_pred)``.
+n_jobs : int
+    Threads; None for one per processor.
+random_state : int, RandomState or None
+    Of the samples and the draws of columns.
+warm_start : bool
+    Keep the trees of the last fit and add to them up to ``n_estimators``.
+class_weight : {"balanced", "balanced_subsample"}, dict or list of dict
+    Factors of the rows' weights by class; "balanced_subsample" by each tree's sample.
+ccp_alpha : float
+    Cost-complexity pruning of each tree: what a leaf costs, per unit of the total weight.
+max_samples : int or float
+    Draws of a bootstrap sample: a number, a share of the rows, or None for as many as rows.
+monotonic_cst : array-like of int of shape (n_features,)
+    1: the prediction must not fall with the column (for two classes: the probability of the
+    second), -1: it must not rise, 0: no constraint. The trees are then grown exactly.
+voting : {"shares", "trees", "rows"}
+    What a leaf adds: its class shares; one vote for its commonest class (of equals the first);
+    or one vote of each training row in it for its own class, so that great leaves count more.
+oob_importance : int
+    How often each column is shuffled among the rows that a tree was not grown on, to see how
+    much worse the tree gets (``oob_importances_``); 0 for not at all.
+keep_history : {"objective", "full"}
+    What ``history_`` keeps of every tree: "full" also its size.
+"""
 
 
 class Bootstrap:
@@ -719,6 +766,7 @@ class ForestClassifier(ManyTrees, ManyClasses):
     peers=("sklearn.ensemble.RandomForestClassifier", "lightgbm.LGBMClassifier(rf)"),
 )
 @without_effect("verbose")
+@shared_parameters(FOREST_PARAMETERS)
 class RandomForestClassifier(ForestClassifier):
     """The mean of many trees, each grown on a bootstrap sample with columns drawn at random in
     each node.
@@ -733,51 +781,8 @@ class RandomForestClassifier(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
     criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
         The impurity; "log_loss" is another word for "entropy".
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of the sample.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of the sample.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    bootstrap : bool, default=True
-        Grow each tree on a bootstrap sample; else on all rows.
-    oob_score : bool or callable, default=False
-        Compute the out-of-bag accuracy, or the score of ``oob_score(y_true, y_pred)``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the samples and the draws of columns.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and add to them up to ``n_estimators``.
-    class_weight : {"balanced", "balanced_subsample"}, dict or list of dict, default=None
-        Factors of the rows' weights by class; "balanced_subsample" by each tree's sample.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree: what a leaf costs, per unit of the total weight.
-    max_samples : int or float, default=None
-        Draws of a bootstrap sample: a number, a share of the rows, or None for as many as rows.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction must not fall with the column (for two classes: the probability of the
-        second), -1: it must not rise, 0: no constraint. The trees are then grown exactly.
-    voting : {"shares", "trees", "rows"}, default="shares"
-        What a leaf adds: its class shares; one vote for its commonest class (of equals the first);
-        or one vote of each training row in it for its own class, so that great leaves count more.
-    oob_importance : int, default=0
-        How often each column is shuffled among the rows that a tree was not grown on, to see how
-        much worse the tree gets (``oob_importances_``); 0 for not at all.
-    keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
@@ -969,6 +974,7 @@ class ForestRegressor(ManyTrees, Regressor):
     peers=("sklearn.ensemble.RandomForestRegressor",),
 )
 @without_effect("verbose")
+@shared_parameters(FOREST_PARAMETERS)
 class RandomForestRegressor(ForestRegressor):
     """The mean of many regression trees, each grown on a bootstrap sample.
 
@@ -978,47 +984,11 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
             default="squared_error"
         What a split saves. All but "squared_error" are grown exactly, and slowly.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of the sample.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of the sample.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    bootstrap : bool, default=True
-        Grow each tree on a bootstrap sample; else on all rows.
     oob_score : bool or callable, default=False
         Compute the out-of-bag R2, or the score of ``oob_score(y_true, y_pred)``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the samples and the draws of columns.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and add to them up to ``n_estimators``.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree: what a leaf costs, per unit of the total weight.
-    max_samples : int or float, default=None
-        Draws of a bootstrap sample: a number, a share of the rows, or None for as many as rows.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction must not fall with the column (for two classes: the probability of the
-        second), -1: it must not rise, 0: no constraint. The trees are then grown exactly.
-    oob_importance : int, default=0
-        How often each column is shuffled among the rows that a tree was not grown on, to see how
-        much worse the tree gets (``oob_importances_``); 0 for not at all.
-    keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
@@ -1112,6 +1082,7 @@ class RandomForestRegressor(ForestRegressor):
     synonyms=("extremely randomized trees",),
 )
 @without_effect("verbose")
+@shared_parameters(FOREST_PARAMETERS)
 class ExtraTreesClassifier(ForestClassifier):
     """The mean of many trees whose thresholds are drawn at random: classes from numbers.
 
@@ -1124,51 +1095,8 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity; "log_loss" is another word for "entropy".
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of the sample.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of the sample.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    bootstrap : bool, default=False
-        Grow each tree on a bootstrap sample; else on all rows.
-    oob_score : bool or callable, default=False
-        Compute the out-of-bag accuracy, or the score of ``oob_score(y_true, y_pred)``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the samples and the draws of columns.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and add to them up to ``n_estimators``.
-    class_weight : {"balanced", "balanced_subsample"}, dict or list of dict, default=None
-        Factors of the rows' weights by class; "balanced_subsample" by each tree's sample.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree: what a leaf costs, per unit of the total weight.
-    max_samples : int or float, default=None
-        Draws of a bootstrap sample: a number, a share of the rows, or None for as many as rows.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction must not fall with the column (for two classes: the probability of the
-        second), -1: it must not rise, 0: no constraint. The trees are then grown exactly.
-    voting : {"shares", "trees", "rows"}, default="shares"
-        What a leaf adds: its class shares; one vote for its commonest class (of equals the first);
-        or one vote of each training row in it for its own class, so that great leaves count more.
-    oob_importance : int, default=0
-        How often each column is shuffled among the rows that a tree was not grown on, to see how
-        much worse the tree gets (``oob_importances_``); 0 for not at all.
-    keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
@@ -1272,6 +1200,7 @@ class ExtraTreesClassifier(ForestClassifier):
     synonyms=("extremely randomized trees",),
 )
 @without_effect("verbose")
+@shared_parameters(FOREST_PARAMETERS)
 class ExtraTreesRegressor(ForestRegressor):
     """The mean of many trees whose thresholds are drawn at random: numbers from numbers.
 
@@ -1284,47 +1213,11 @@ class ExtraTreesRegressor(ForestRegressor):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
             default="squared_error"
         What a split saves. All but "squared_error" are grown exactly, and slowly.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of the sample.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of the sample.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    bootstrap : bool, default=False
-        Grow each tree on a bootstrap sample; else on all rows.
     oob_score : bool or callable, default=False
         Compute the out-of-bag R2, or the score of ``oob_score(y_true, y_pred)``.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the samples and the draws of columns.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and add to them up to ``n_estimators``.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning of each tree: what a leaf costs, per unit of the total weight.
-    max_samples : int or float, default=None
-        Draws of a bootstrap sample: a number, a share of the rows, or None for as many as rows.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction must not fall with the column (for two classes: the probability of the
-        second), -1: it must not rise, 0: no constraint. The trees are then grown exactly.
-    oob_importance : int, default=0
-        How often each column is shuffled among the rows that a tree was not grown on, to see how
-        much worse the tree gets (``oob_importances_``); 0 for not at all.
-    keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
