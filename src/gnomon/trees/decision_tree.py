@@ -25,6 +25,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Object, Optional, Whole
@@ -70,6 +71,32 @@ TREE_CONSTRAINTS = {
     "monotonic_cst": ["array-like", None],
     **GROWTH_CONSTRAINTS,
 }
+# Texts of parameters that classes here share, for their docstrings.
+TREE_PARAMETERS = """\
+splitter : {"best", "random"}
+    Look at every threshold, or at one random threshold per column.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_samples_split : int or float
+    Least rows in a node that is split; a float is a share of all rows.
+min_samples_leaf : int or float
+    Least rows in a leaf; a float is a share of all rows.
+min_weight_fraction_leaf : float
+    Least share of the total weight in a leaf.
+max_features : int, float, {"sqrt", "log2"}
+    Columns looked at in a node, drawn at random: a number, a share, or None for all.
+random_state : int, RandomState or None
+    Of the draws of columns and random thresholds, and of the order in which columns with equal
+    splits are tried.
+max_leaf_nodes : int
+    Grow best-first up to so many leaves; None for no limit.
+min_impurity_decrease : float
+    Least saving of a split, per unit of the total weight.
+ccp_alpha : float
+    Cost-complexity pruning: what a leaf costs, per unit of the total weight.
+n_jobs : int
+    Threads for the bins of tables with categories; None for one per processor.
+"""
 
 
 class OneTree(GrowsTrees):
@@ -290,6 +317,7 @@ def refuse_negative(y: np.ndarray) -> None:
     avoid="The best accuracy is wanted (a forest or boosting wins), or smooth boundaries.",
     peers=("sklearn.tree.DecisionTreeClassifier",),
 )
+@shared_parameters(TREE_PARAMETERS)
 class DecisionTreeClassifier(DecisionTree, ManyClasses):
     """A tree of questions that ends in classes.
 
@@ -306,34 +334,11 @@ class DecisionTreeClassifier(DecisionTree, ManyClasses):
     ----------
     criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
         The impurity; "log_loss" is another word for "entropy".
-    splitter : {"best", "random"}, default="best"
-        Look at every threshold, or at one random threshold per column.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of all rows.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    random_state : int, RandomState or None, default=None
-        Of the draws of columns and random thresholds, and of the order in which columns with equal
-        splits are tried.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
     class_weight : dict, list of dict or "balanced", default=None
         Factors of the rows' weights by class; a list has one per column of the target.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         For two classes: 1 if the probability of the second must not fall with the column, -1 if it
         must not rise, 0 for no constraint.
-    n_jobs : int, default=None
-        Threads for the bins of tables with categories; None for one per processor.
 
     Attributes
     ----------
@@ -414,6 +419,7 @@ class DecisionTreeClassifier(DecisionTree, ManyClasses):
     avoid="The best accuracy is wanted, or a smooth curve, or values beyond those seen.",
     peers=("sklearn.tree.DecisionTreeRegressor",),
 )
+@shared_parameters(TREE_PARAMETERS)
 class DecisionTreeRegressor(DecisionTree, Regressor):
     """A tree of questions that ends in numbers.
 
@@ -427,31 +433,8 @@ class DecisionTreeRegressor(DecisionTree, Regressor):
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
             default="squared_error"
         What a split saves. Tables with categories take "squared_error" only.
-    splitter : {"best", "random"}, default="best"
-        Look at every threshold, or at one random threshold per column.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int or float, default=2
-        Least rows in a node that is split; a float is a share of all rows.
-    min_samples_leaf : int or float, default=1
-        Least rows in a leaf; a float is a share of all rows.
-    min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight in a leaf.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    random_state : int, RandomState or None, default=None
-        Of the draws of columns and random thresholds, and of the order in which columns with equal
-        splits are tried.
-    max_leaf_nodes : int, default=None
-        Grow best-first up to so many leaves; None for no limit.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction must not fall with the column, -1: it must not rise, 0: no constraint.
-    n_jobs : int, default=None
-        Threads for the bins of tables with categories; None for one per processor.
 
     Attributes
     ----------
