@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, between, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Number, Object, Optional, Whole
@@ -44,6 +45,26 @@ PRUNED_CONSTRAINTS = {
     "random_state": SEED,
     "n_jobs": JOBS,
 }
+# Texts of parameters that classes here share, for their docstrings.
+PRUNED_PARAMETERS = """\
+rule : {"one_standard_error", "least_error", "reduced_error"}
+    The smallest tree within one standard error of the least cross-validated error, that of
+    least error, or reduced-error pruning by a part that is held out.
+n_folds : int
+    Folds of the cross-validation.
+validation_fraction : float
+    Share of the rows held out for reduced-error pruning.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_samples_leaf : int
+    Least rows in a leaf; a row of whole weight k counts k times.
+min_weight_fraction_leaf : float
+    The same as a share of the total weight.
+random_state : int, RandomState or None
+    Of the folds, or of the part held out.
+n_jobs : int
+    Threads over the folds; None for one per processor.
+"""
 
 
 class PrunedTree(CountsRows, OneTree):
@@ -207,6 +228,7 @@ def losses_of_sizes(
     avoid="The best accuracy is wanted (a forest or boosting wins).",
     peers=("R rpart (with prune)", "Weka REPTree"),
 )
+@shared_parameters(PRUNED_PARAMETERS)
 class PrunedTreeClassifier(PrunedTree, Classifier):
     """A classification tree that is grown large and pruned to the size that held-out rows prefer.
 
@@ -221,29 +243,12 @@ class PrunedTreeClassifier(PrunedTree, Classifier):
     ----------
     criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
         The impurity by which the tree is grown; "log_loss" is another word for "entropy".
-    rule : {"one_standard_error", "least_error", "reduced_error"}, default="one_standard_error"
-        The smallest tree within one standard error of the least cross-validated error, that of
-        least error, or reduced-error pruning by a part that is held out.
     risk : {"misclassification", "impurity"}, default="misclassification"
         What cost-complexity pruning adds up over the leaves.
-    n_folds : int, default=10
-        Folds of the cross-validation.
-    validation_fraction : float, default=0.3
-        Share of the rows held out for reduced-error pruning.
     ties : {"prune", "keep"}, default="prune"
         What reduced-error pruning does with a node that errs as often as a leaf would.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_leaf : int, default=1
-        Least rows in a leaf; a row of whole weight k counts k times.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
     class_weight : dict or "balanced", default=None
         Factors of the rows' weights by class.
-    random_state : int, RandomState or None, default=None
-        Of the folds, or of the part held out.
-    n_jobs : int, default=None
-        Threads over the folds; None for one per processor.
 
     Attributes
     ----------
@@ -332,6 +337,7 @@ class PrunedTreeClassifier(PrunedTree, Classifier):
     avoid="The best accuracy is wanted, or a smooth curve, or values beyond those seen.",
     peers=("R rpart (with prune)", "Weka REPTree"),
 )
+@shared_parameters(PRUNED_PARAMETERS)
 class PrunedTreeRegressor(PrunedTree, Regressor):
     """A regression tree that is grown large and pruned to the size that held-out rows prefer.
 
@@ -341,25 +347,8 @@ class PrunedTreeRegressor(PrunedTree, Regressor):
 
     Parameters
     ----------
-    rule : {"one_standard_error", "least_error", "reduced_error"}, default="one_standard_error"
-        The smallest tree within one standard error of the least cross-validated error, that of
-        least error, or reduced-error pruning by a part that is held out.
-    n_folds : int, default=10
-        Folds of the cross-validation.
-    validation_fraction : float, default=0.3
-        Share of the rows held out for reduced-error pruning.
     ties : {"prune", "keep"}, default="prune"
         What reduced-error pruning does with a node that errs as much as a leaf would.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_leaf : int, default=5
-        Least rows in a leaf; a row of whole weight k counts k times.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
-    random_state : int, RandomState or None, default=None
-        Of the folds, or of the part held out.
-    n_jobs : int, default=None
-        Threads over the folds; None for one per processor.
 
     Attributes
     ----------
