@@ -22,6 +22,7 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Step, SumLearner, Takes, intake
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
@@ -82,6 +83,32 @@ MOST_SUMMED_COLUMNS = 5000  # columns whose products are summed: 200 MB
 MOST_CELLS_OF_A_PATH = 10**8  # coefficients of a path: 800 MB
 LEAST_RATIO = 1e-3  # the l1_ratio that stands for less, as in glmnet, where a path begins
 CELLS_OF_PRODUCTS = 2**21  # cells of a chunk whose products are summed at once: 16 MB
+# Texts of parameters that classes here share, for their docstrings.
+ELASTIC_NET_PARAMETERS = """\
+alpha : float, "min" or "1se"
+    Weight of the penalty; or the one of least cross-validated squared error, or the greatest
+    within one standard error of that.
+fit_intercept : bool
+    Whether there is a constant b0, which is not penalised.
+max_iter : int
+    Most sweeps of coordinate descent, or most sets of columns that are tried.
+tol : float
+    The duality gap that is allowed, as a share of half the sum of squares of the centred
+    target; a greater one is warned of. Where it is reached, a fit of one alpha goes on to the
+    last digits; where too many columns are chosen for that, to a hundredth of it.
+warm_start : bool
+    Whether a further ``fit`` begins at the coefficients of the last one.
+positive : bool
+    Whether no coefficient may be negative.
+random_state : int, RandomState instance or None
+    Deals the folds where alpha is chosen.
+cv : int, splitter or iterable
+    Folds where alpha is chosen; with a number equal rows are in one fold.
+keep_history : {"objective", "full"}
+    Whether ``history_`` keeps the coefficients of each pass too.
+n_jobs : int or None
+    Threads; None for one per processor. Does not change the result.
+"""
 
 
 @storable
@@ -710,6 +737,7 @@ def product_fold(make, total: Moments, piece: Moments):
     peers=("sklearn.linear_model.Lasso", "celer.Lasso", "skglm.Lasso"),
 )
 @without_effect("precompute", "copy_X", "selection")
+@shared_parameters(ELASTIC_NET_PARAMETERS)
 class Lasso(PenalizedLeastSquares):
     """The lasso: least squares whose penalty sets coefficients to zero.
 
@@ -726,29 +754,6 @@ class Lasso(PenalizedLeastSquares):
 
     Parameters
     ----------
-    alpha : float, "min" or "1se", default=1.0
-        Weight of the penalty; or the one of least cross-validated squared error, or the greatest
-        within one standard error of that.
-    fit_intercept : bool, default=True
-        Whether there is a constant b0, which is not penalised.
-    max_iter : int, default=1000
-        Most sweeps of coordinate descent, or most sets of columns that are tried.
-    tol : float, default=0.0001
-        The duality gap that is allowed, as a share of half the sum of squares of the centred
-        target; a greater one is warned of. Where it is reached, a fit of one alpha goes on to the
-        last digits; where too many columns are chosen for that, to a hundredth of it.
-    warm_start : bool, default=False
-        Whether a further ``fit`` begins at the coefficients of the last one.
-    positive : bool, default=False
-        Whether no coefficient may be negative.
-    random_state : int, RandomState instance or None, default=None
-        Deals the folds where alpha is chosen.
-    cv : int, splitter or iterable, default=10
-        Folds where alpha is chosen; with a number equal rows are in one fold.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each pass too.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -841,6 +846,7 @@ class Lasso(PenalizedLeastSquares):
     peers=("sklearn.linear_model.ElasticNet", "celer.ElasticNet", "skglm.ElasticNet"),
 )
 @without_effect("precompute", "copy_X", "selection")
+@shared_parameters(ELASTIC_NET_PARAMETERS)
 class ElasticNet(PenalizedLeastSquares):
     """Elastic net: a lasso with a squared penalty beside, which keeps correlated columns together.
 
@@ -854,31 +860,8 @@ class ElasticNet(PenalizedLeastSquares):
 
     Parameters
     ----------
-    alpha : float, "min" or "1se", default=1.0
-        Weight of the penalty; or the one of least cross-validated squared error, or the greatest
-        within one standard error of that.
     l1_ratio : float, default=0.5
         Share r of the absolute values; 1 for the lasso, 0 for a squared penalty alone.
-    fit_intercept : bool, default=True
-        Whether there is a constant b0, which is not penalised.
-    max_iter : int, default=1000
-        Most sweeps of coordinate descent, or most sets of columns that are tried.
-    tol : float, default=0.0001
-        The duality gap that is allowed, as a share of half the sum of squares of the centred
-        target; a greater one is warned of. Where it is reached, a fit of one alpha goes on to the
-        last digits; where too many columns are chosen for that, to a hundredth of it.
-    warm_start : bool, default=False
-        Whether a further ``fit`` begins at the coefficients of the last one.
-    positive : bool, default=False
-        Whether no coefficient may be negative.
-    random_state : int, RandomState instance or None, default=None
-        Deals the folds where alpha is chosen.
-    cv : int, splitter or iterable, default=10
-        Folds where alpha is chosen; with a number equal rows are in one fold.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each pass too.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
