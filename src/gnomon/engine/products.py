@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 # Judgement: enough for a mean that is off by little; a chunk has as many rows at least.
 FIRST_ROWS = 256
@@ -21,9 +20,9 @@ def inner(one: Any, other: Any) -> Any:
     ----------
     one, other : array or sparse array of shape (n, ...) and (n, ...), of one or two dimensions
     """
-    if sp.issparse(one) or sp.issparse(other):
-        return one.T @ other
-    return np.dot(one.T, other)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.dot(one.T, other)
+    return one.T @ other
 
 
 def needed_shift(rows: np.ndarray, weights: np.ndarray, near: float = 4.0) -> np.ndarray | None:

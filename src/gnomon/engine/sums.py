@@ -155,6 +155,11 @@ class ArraySource:
         return self.weights is not None
 
     @property
+    def chunk_rows(self) -> int:
+        """Rows of a chunk; the last may have fewer."""
+        return self.size or rows_per_chunk(self.n_columns)
+
+    @property
     def in_one(self) -> bool:
         """Whether all rows are in one chunk."""
         return self.n_rows <= (self.size or rows_per_chunk(self.n_columns))
@@ -195,7 +200,7 @@ def read_only_ones(n: int) -> np.ndarray:
 
 def as_float_rows(rows: Any) -> Any:
     """float64 rows in C order, without a copy where they are so already."""
-    if sp.issparse(rows):
+    if not isinstance(rows, np.ndarray) and sp.issparse(rows):
         return sp.csr_array(rows, dtype=np.float64)
     return np.ascontiguousarray(rows, dtype=np.float64)
 

@@ -55,6 +55,7 @@ from gnomon.linear.coordinate_descent import (
     nothing_chosen,
     started,
     swept_on_columns,
+    to_last_digits,
     write_columns,
 )
 from gnomon.linear.design import count_of_folds, folds_of, refuse_tiny
@@ -68,8 +69,9 @@ from gnomon.linear.least_squares import (
 )
 from gnomon.linear.solve import EPS
 
-# Columns from which on one penalty is sooner solved by the columns than by their products.
-MOST_COLUMNS_OF_ONE = 150
+# What one penalty costs, measured on 300 x 20 to 50,000 x 10: nanoseconds of a cell by the columns,
+# and by their products, there also for every column beside; and what the passes of sums cost.
+COLUMNS_COST, PRODUCTS_COST, PRODUCTS_COST_BY_COLUMN, PASSES_COST = 3.0, 1.4, 0.03, 1e5
 # Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB.
 MOST_GATHERED_CELLS = 4_000_000
 # A solution by columns is refined to the last digits where the products of those chosen, whose
@@ -309,7 +311,7 @@ class PenalizedLeastSquares(LeastSquares):
         with one_blas_thread():
             if self.alpha in ("min", "1se"):
                 self._fit_chosen(data)
-            elif by_products(data.n_rows, data.n_columns, self._most_summed(data)):
+            elif self._by_products(data):
                 SumLearner._fit(self, data)
             else:
                 self._fit_columns(data)
@@ -324,16 +326,15 @@ class PenalizedLeastSquares(LeastSquares):
             )
         del self._allowed_gap, self._before
 
-    def _most_summed(self, data: Data) -> int:
-        """Columns up to which their products are summed for one penalty.
+    def _by_products(self, data: Data) -> bool:
+        """Whether one penalty is sooner solved by products of the columns than by the columns.
 
         By products the minimum is found to the last digits, which is what ``tol=0`` asks for.
         """
-        cells = data.n_rows * data.n_columns
+        if not by_products(data.n_rows, data.n_columns):
+            return False
         sparse = isinstance(data.source, ArraySource) and sp.issparse(data.source.rows)
-        if sparse or self.tol == 0 or cells > MOST_GATHERED_CELLS:
-            return MOST_SUMMED_COLUMNS
-        return MOST_COLUMNS_OF_ONE
+        return sparse or self.tol == 0 or products_pay(data.n_rows, data.n_columns)
 
     @property
     def sparse_coef_(self) -> sp.csr_matrix:
@@ -368,7 +369,7 @@ class PenalizedLeastSquares(LeastSquares):
         if near.gap > self._most_gap(problem):
             return near
         if not isinstance(problem, ColumnQuadratic) or chosen**2 <= REFINED * len(near.coef):
-            return minimize(problem, penalty, 0.0, near)
+            return to_last_digits(problem, penalty, near)
         enough = FINER * self.tol * problem.total / 2
         if problem.sparse or not near.gap > enough:
             return near
@@ -574,8 +575,10 @@ class PenalizedLeastSquares(LeastSquares):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if by_products(n_rows, n_columns):
             products = super()._working_memory(max(n_rows, n_columns + 1), n_columns)
-            folds = 2 * count_of_folds(self.cv) if isinstance(self.alpha, str) else 2
-            return products + 8 * folds * n_columns**2
+            chosen = isinstance(self.alpha, str)
+            folds = 2 * count_of_folds(self.cv) if chosen else 2
+            if chosen or products_pay(n_rows, n_columns):
+                return products + 8 * folds * n_columns**2
         copies = 3 if isinstance(self.alpha, str) else 2
         return 8 * (copies * n_rows * n_columns + 4 * min(n_columns, 2 * n_rows) ** 2)
 
@@ -616,9 +619,16 @@ class Centered:
         return float(self.target_mean - self.location @ coef) if self.has_intercept else 0.0
 
 
-def by_products(n_rows: int, n_columns: int, most: int = MOST_SUMMED_COLUMNS) -> bool:
+def by_products(n_rows: int, n_columns: int) -> bool:
     """Whether to work on products of the columns rather than on the columns."""
-    return n_rows > n_columns and n_columns <= most
+    return n_rows > n_columns and n_columns <= MOST_SUMMED_COLUMNS
+
+
+def products_pay(n_rows: int, n_columns: int) -> bool:
+    """Whether the products of dense columns cost less than one penalty by the columns."""
+    cells = n_rows * n_columns
+    saved = COLUMNS_COST - PRODUCTS_COST - PRODUCTS_COST_BY_COLUMN * n_columns
+    return cells > MOST_GATHERED_CELLS or saved * cells > PASSES_COST
 
 
 def rows_of_products(n_columns: int) -> int:
@@ -658,7 +668,7 @@ def centered_columns(rows, y, weights, intercept: bool) -> Centered:
         return Centered(problem, location, target_mean, intercept, weights.sum())
     if rows.flags.c_contiguous:
         columns = np.empty((p, len(rows)))
-        write_columns(np.ascontiguousarray(rows, dtype=np.float64), columns)
+        write_columns(rows, columns)
     else:
         columns = np.array(rows.T, dtype=np.float64, order="C")
     location = columns @ share if intercept else np.zeros(p)

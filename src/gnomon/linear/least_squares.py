@@ -860,8 +860,11 @@ def with_intercept(inverse: np.ndarray, location, weight: float, intercept: bool
     if not intercept:
         return inverse
     cross = -(inverse @ location)
-    corner = 1 / weight + location @ inverse @ location
-    return np.block([[np.atleast_2d(corner), cross[None, :]], [cross[:, None], inverse]])
+    whole = np.empty((len(location) + 1, len(location) + 1))
+    whole[0, 0] = 1 / weight + location @ inverse @ location
+    whole[0, 1:] = whole[1:, 0] = cross
+    whole[1:, 1:] = inverse
+    return whole
 
 
 def refined(state, total: Moments, alpha: float, intercept: bool):
