@@ -46,7 +46,7 @@ from gnomon.table.table import Table
 
 FAMILIES = ("normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram", "kernel")
 MODEL_OF_KIND = {"number": "normal", "category": "categorical"}
-COLUMNS_AT_ONCE = 512
+COLUMNS_AT_ONCE = 512  # judgement: columns that are dense at the same time; bounds memory
 
 
 @method(

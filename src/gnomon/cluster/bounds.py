@@ -19,7 +19,7 @@ from gnomon.cluster.sums import ClusterSums, add_to_clusters, cluster_sums
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.sums import Chunk
 
-SLACK = 1.0 + 1e-9
+SLACK = 1.0 + 1e-9  # far above the rounding of a distance, so that no bound is too tight
 # What rounding of long sums of movements leaves of them for sure.
 ROUNDED_DOWN = 1.0 - 1e-12
 # Rows up to which every pass adds all of them anew, so that not one bit depends on the bounds.

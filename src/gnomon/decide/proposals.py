@@ -29,7 +29,7 @@ from gnomon.decide.support import Support
 from gnomon.decide.sweeper import usual
 from gnomon.engine.errors import DataError
 
-POPULATION = 80
+POPULATION = 80  # judgement: settings of a front that fill a picture; 100 generations of them
 EVALUATIONS = 8_000  # settings that the models are asked about; a boosted model takes a second
 FEWEST = 5  # judgement: settings to choose from, where the front has fewer
 DRAWN = 4_000  # settings among which those as good as the front are looked for; half a search

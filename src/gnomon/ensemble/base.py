@@ -28,8 +28,8 @@ from gnomon.ensemble.lots import Fold, Lots, Part
 from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds, takes_missing
 from gnomon.table.scan import Scan
 
-FEW_ROWS = 2048
-BYTES_PER_NODE = 60
+FEW_ROWS = 2048  # judgement: predictions of so few rows take less than waking threads
+BYTES_PER_NODE = 60  # arrays of a `trees.tree.Tree` of one output: 57 bytes
 
 
 class Given(NamedTuple):

@@ -42,8 +42,8 @@ from gnomon.ensemble.member import Member, one_hot, require_kind, seeded
 from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
-MOST_DOUBLINGS = 40
-FLAT = 1e-12
+MOST_DOUBLINGS = 40  # 2^40: a line that still falls there has no minimum
+FLAT = 1e-12  # share of the first slope below which a line is flat but for rounding
 STAGE_CONSTRAINTS = {
     "estimator": [None, HasMethods(["fit", "predict"])],
     "n_estimators": [whole(1)],

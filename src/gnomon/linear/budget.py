@@ -31,8 +31,9 @@ from gnomon.linear.penalized import products, squared_working
 from gnomon.linear.penalties import ROOT, lp_penalty, within_box
 from gnomon.linear.solve import symmetric_solve
 
+# Smallest penalty tried, as a share of the largest: near the rounding of the products.
 LEAST_WEIGHT = 1e-13
-HALVINGS = 60
+HALVINGS = 60  # halves the logarithm of the bracket down to rounding
 
 
 class Spent(NamedTuple):

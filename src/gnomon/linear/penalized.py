@@ -56,7 +56,7 @@ from gnomon.linear.quantile import quantile_plane
 from gnomon.linear.robust import ROBUST_LOSSES
 from gnomon.optimize import losses
 
-LEAST_CURVATURE = 1e-10
+LEAST_CURVATURE = 1e-10  # keeps Newton's quadratic finite where a loss is flat
 ANY_POWER = [Interval(Real, 0, None, closed="both")]
 
 

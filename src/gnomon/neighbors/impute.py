@@ -29,8 +29,8 @@ from gnomon.table.kinds import Kind
 from gnomon.table.schema import Schema
 from gnomon.table.table import Table
 
-ROWS_AT_ONCE = 256
-ROWS_TOGETHER = 1024
+ROWS_AT_ONCE = 256  # judgement: one turn of a thread
+ROWS_TOGETHER = 1024  # with 256 queries 2 MB of distances
 UNUSED = (Kind.IDENTIFIER, Kind.TEXT)
 
 

@@ -26,6 +26,7 @@ from gnomon.trees.binning import Binned, Binner
 from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
 from gnomon.trees.tree import PackedLater, Tree
 
+# Arrays of a `Tree` of one output, 57 bytes, and the packed copy that predicts, 26.
 BYTES_PER_NODE = 90
 CLASS_CRITERION = [Words({"gini", "entropy", "misclassification"}, {"log_loss": "entropy"})]
 VALUE_CRITERION = [StrOptions({"squared_error", "absolute_error", "friedman_mse", "poisson"})]

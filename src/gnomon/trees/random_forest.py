@@ -60,8 +60,9 @@ from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.random_splits import grow_random
 from gnomon.trees.tree import LEAF, Tree
 
+# Judgement: whole weights up to this mean count as repetitions, with a ticket each.
 MOST_TICKETS_PER_ROW = 64
-BLOCK = 4096
+BLOCK = 4096  # rows of a block that is predicted: a copy that stays in the cache
 # One tree from a pair of seeds, and which rows its bootstrap sample left out.
 Growth = Callable[[np.ndarray], "tuple[Tree, np.ndarray | None]"]
 # Texts of parameters that classes here share, for their docstrings.

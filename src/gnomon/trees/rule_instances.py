@@ -32,7 +32,7 @@ from gnomon.trees.rules import EncodedColumns, Rule, RuleList
 from gnomon.trees.tree_rules import leaf_paths, leaf_rule
 from gnomon.trees.view import TreeView
 
-CELLS_AT_ONCE = 2**19
+CELLS_AT_ONCE = 2**19  # distances of a block: 4 MB
 
 
 @storable
