@@ -39,12 +39,13 @@ def guarded(bench: Workbench, host: str, port: int) -> Guard:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket of the port, or of a free one where it is 0."""
+    """A socket of the port, or of a free one where it is 0; it keeps who comes early waiting."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
+        found.listen()
     except OSError as error:
         found.close()
         raise PortError(
