@@ -108,14 +108,15 @@ def sweeps(model: Any, sample: Table, row: Table, outcome: str, theme: str) -> d
         axis = "" if k == 0 else str(k + 1)
         shape = "lines" if sample.schema[name].kind in MEASURED else "markers"
         place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
-        trace = {"type": "scatter", "x": values, "y": ys, "mode": shape} | place
+        shown = [words(sample, name, each) for each in values]
+        trace = {"type": "scatter", "x": shown, "y": ys, "mode": shape} | place
         traces.append(trace | {"line": {"color": COLORS[0]}, "marker": {"color": COLORS[0]}})
         here = row.column(name).to_pylist()[0]
         if here is not None:
             at = outcomes(model, sample, {name: [here]}, row).column(outcome).to_pylist()
             mark = {"color": colors.strong, "size": 9}
-            shown = words(sample, name, here)
-            traces.append({"type": "scatter", "x": [shown], "y": at, "marker": mark} | place)
+            spot = [words(sample, name, here)]
+            traces.append({"type": "scatter", "x": spot, "y": at, "marker": mark} | place)
         lines = {"gridcolor": colors.grid, "zeroline": False, "automargin": True}
         layout[f"xaxis{axis}"] = lines | {"title": {"text": name, "standoff": 4}}
         layout[f"yaxis{axis}"] = lines
@@ -126,8 +127,11 @@ def sweeps(model: Any, sample: Table, row: Table, outcome: str, theme: str) -> d
 
 
 def words(sample: Table, name: str, value: Any) -> Any:
-    """A value as the axis of its column has it."""
-    return str(value).lower() if sample.schema[name].kind is Kind.BOOLEAN else value
+    """A value as the axis of its column has it: booleans have the words of the file."""
+    column = sample.schema[name]
+    if column.kind is not Kind.BOOLEAN:
+        return value
+    return (column.levels or ("false", "true"))[str(value).lower() == "true"]
 
 
 def swept_values(sample: Table, name: str) -> list[Any]:

@@ -16,7 +16,8 @@ def help_page(bench: Workbench, asked: Asked) -> Response:
     from gnomon.workbench.explain.terms import TERMS
 
     word = asked.get("word").strip()[:200]
-    named = list(find(word).entries)[:MOST] if word else []
+    found = find(word).entries if word else []
+    named = sorted(found, key=lambda each: each.name.lower() != word.lower())[:MOST]
     told = help_entries(word)[:MOST] if word else []
     return bench.page(
         "help.html", here="help", word=word, named=named, told=told, terms=sorted(TERMS)
