@@ -8,13 +8,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from gnomon.table import example
+import gnomon
+from gnomon.table import Table, example
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.web.server import prepare
@@ -149,6 +151,25 @@ def test_a_cold_page_comes_within_a_second_and_asks_nobody_else(tmp_path):
                 assert page.requests == []
 
 
+def test_a_table_of_200_columns_takes_a_second_of_processor_time(tmp_path, rng):
+    numbers_ = {f"x{k}": rng.normal(size=2000) for k in range(120)}
+    whole = {f"k{k}": rng.integers(0, 50, 2000) for k in range(40)}
+    groups = {f"g{k}": rng.choice(list("abcdef"), 2000) for k in range(40)}
+    Table.from_dict(numbers_ | whole | groups).save(tmp_path / "wide.csv")
+    with served(tmp_path) as server:
+        task = server.bench.session.open(str(tmp_path / "wide.csv"))
+        if task is not None:
+            finished(server.bench.session, task)
+        got = build_opener(HTTPCookieProcessor())
+        got.open(f"{server.root}/help?token={server.link.split('token=')[1]}").read()
+        begin = time.process_time()  # of the server's thread and those of DuckDB, here
+        shown = got.open(f"{server.root}/table").read().decode()
+        took = time.process_time() - begin
+    print(f"200 columns: {took:.2f} s of processor time")
+    assert shown.count("data-column=") == 200
+    assert took < 1
+
+
 def test_a_killed_server_loses_nothing(tmp_path):
     def started() -> tuple[subprocess.Popen, str]:
         process = subprocess.Popen(
@@ -181,16 +202,31 @@ def test_a_killed_server_loses_nothing(tmp_path):
 AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
 
 
+ACCESSIBLE = [
+    "/", "/table", "/views", "/jobs", "/jobs/learn", "/runs", "/replay", "/help",
+    "/help?word=accuracy", "/runs/churn-1", "/runs/churn-1/model",
+    "/compare?run=churn-1&run=churn-2",
+]  # fmt: skip
+
+
 def test_axe_finds_nothing_serious(tmp_path):
     if not AXE.exists():
         pytest.fail("axe-core is not here: `make test-all` installs it; AXE_CORE names its file")
     script = AXE.read_text(encoding="utf-8")
+    for k, learner in enumerate(("naive Bayes", "logistic regression"), 1):
+        gnomon.learn(
+            example("customers"),
+            target="churn",
+            learners=[learner],
+            budget="12",
+            source="example:customers",
+            folder=tmp_path / "runs" / f"churn-{k}",
+        )
     with served(tmp_path) as server:
         server.bench.session.open("example:customers")
         for dark in (False, True):
             with browsed(server, dark=dark) as page:
-                for place in ("/", "/table", "/views", "/jobs", "/jobs/learn", "/runs", "/replay",
-                              "/help"):  # fmt: skip
+                for place in ACCESSIBLE:
                     page.go(server.root + place)
                     time.sleep(1)
                     page.evaluate(script + "; true")

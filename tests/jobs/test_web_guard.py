@@ -161,6 +161,7 @@ ODD = [
     "'", '"', "' or 1=1 --", "../../etc/passwd", "<script>", "%", "é\u202e", "age", "churn",
     "select 1; drop table data", '[{"column": "age", "low": 1, "high": "x"}]', "x" * 3000,
     '[{"kind": "scatter", "x": "age", "y": "nothing"}]', '{"__proto__": 1}', "KMeans", "learn",
+    "tour", "links", "annealing", "alpha=2",
 ]  # fmt: skip
 LEFT_ALONE = ("/upload", "/jobs/{name}", "/walk/{way}")  # these start work or forget it
 
@@ -171,7 +172,7 @@ def requests_of(client, rng: random.Random, n: int):
     names = ["start", "count", "source", "do", "column", "kind", "where", "name", "expression",
              "file", "on", "how", "views", "brush", "x", "y", "color", "method", "settings",
              "columns", "target", "word", "run", "threshold", "values", "back", "asked",
-             "row", "sort", "as", "option", "prefer"]  # fmt: skip
+             "row", "sort", "as", "option", "prefer", "tail", "head"]  # fmt: skip
     for _ in range(n):
         path, way = rng.choice(routes)
         if way == "POST" and path in LEFT_ALONE:
