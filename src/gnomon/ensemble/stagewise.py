@@ -22,6 +22,7 @@ from scipy.optimize import brentq
 from sklearn.base import clone, is_classifier
 
 from gnomon.contract import Classifier, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import (
     HISTORY,
@@ -58,6 +59,32 @@ STAGE_CONSTRAINTS = {
     "n_jobs": JOBS,
     "random_state": SEED,
 }
+# Texts of parameters that classes here share, for their docstrings.
+STAGEWISE_PARAMETERS = """\
+start : {"best", "zero"}
+    Begin with the best constant, or with zero.
+estimator : estimator
+    A regressor, or for ``direction="vote"`` a classifier, of any library; None for a tree of
+    depth three, or a stump.
+learning_rate : float
+    Factor on each step (shrinkage).
+direction : {"gradient", "newton", "vote"}
+    What the members are fitted to.
+step : {"search", "newton", "one"}
+    How far each term goes: least loss, one Newton step, or as it is.
+subsample : float
+    Share of the rows that each term learns from, drawn without replacement.
+validation_fraction : float
+    Share of the rows that is held out to find the number of terms; None for none.
+n_iter_no_change : int
+    Terms without a lower loss on these rows after which it ends.
+keep_history : {"objective", "full"}
+    With "full", the scores of all rows are kept for each round.
+n_jobs : int
+    Threads for predictions; None for one per processor.
+random_state : int, RandomState or None
+    Of the draws of rows and of the members.
+"""
 
 
 def line_search(slope: Callable[[float], float], at_zero: float) -> float:
@@ -354,6 +381,7 @@ class Watch:
     avoid="Plain boosting of trees: the boosting of room trees is far faster.",
     peers=("R mboost", "sklearn.ensemble.GradientBoostingClassifier"),
 )
+@shared_parameters(STAGEWISE_PARAMETERS)
 class StagewiseClassifier(Stagewise, Classifier):
     """An additive model of any learner, grown term by term to lower a loss of classes.
 
@@ -367,33 +395,10 @@ class StagewiseClassifier(Stagewise, Classifier):
 
     Parameters
     ----------
-    estimator : estimator, default=None
-        A regressor, or for ``direction="vote"`` a classifier, of any library; None for a tree of
-        depth three, or a stump.
     loss : {"deviance", "exponential"} or Loss, default="deviance"
         What is lowered. "exponential" is for two classes.
     n_estimators : int, default=50
         Most terms; several classes have one member per class in each.
-    learning_rate : float, default=0.3
-        Factor on each step (shrinkage).
-    direction : {"gradient", "newton", "vote"}, default="gradient"
-        What the members are fitted to.
-    step : {"search", "newton", "one"}, default="search"
-        How far each term goes: least loss, one Newton step, or as it is.
-    start : {"best", "zero"}, default="best"
-        Begin with the best constant, or with zero.
-    subsample : float, default=1.0
-        Share of the rows that each term learns from, drawn without replacement.
-    validation_fraction : float, default=None
-        Share of the rows that is held out to find the number of terms; None for none.
-    n_iter_no_change : int, default=10
-        Terms without a lower loss on these rows after which it ends.
-    keep_history : {"objective", "full"}, default="objective"
-        With "full", the scores of all rows are kept for each round.
-    n_jobs : int, default=None
-        Threads for predictions; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
 
     Attributes
     ----------
@@ -500,6 +505,7 @@ def clone_loss(loss: Loss) -> Loss:
     avoid="Plain boosting of trees: the boosting of room trees is far faster.",
     peers=("R mboost", "sklearn.ensemble.GradientBoostingRegressor"),
 )
+@shared_parameters(STAGEWISE_PARAMETERS)
 class StagewiseRegressor(Stagewise, Regressor):
     """An additive model of any learner, grown term by term to lower a loss of numbers.
 
@@ -512,35 +518,12 @@ class StagewiseRegressor(Stagewise, Regressor):
 
     Parameters
     ----------
-    estimator : estimator, default=None
-        A regressor, or for ``direction="vote"`` a classifier, of any library; None for a tree of
-        depth three, or a stump.
     loss : {"squared", "absolute", "huber", "poisson"} or Loss, default="squared"
         What is lowered.
     n_estimators : int, default=50
         Most terms.
-    learning_rate : float, default=0.3
-        Factor on each step (shrinkage).
-    direction : {"gradient", "newton", "vote"}, default="gradient"
-        What the members are fitted to.
-    step : {"search", "newton", "one"}, default="search"
-        How far each term goes: least loss, one Newton step, or as it is.
-    start : {"best", "zero"}, default="best"
-        Begin with the best constant, or with zero.
     huber_quantile : float, default=0.9
         For "huber": residuals up to this quantile count squared, beyond linearly.
-    subsample : float, default=1.0
-        Share of the rows that each term learns from, drawn without replacement.
-    validation_fraction : float, default=None
-        Share of the rows that is held out to find the number of terms; None for none.
-    n_iter_no_change : int, default=10
-        Terms without a lower loss on these rows after which it ends.
-    keep_history : {"objective", "full"}, default="objective"
-        With "full", the scores of all rows are kept for each round.
-    n_jobs : int, default=None
-        Threads for predictions; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
 
     Attributes
     ----------
