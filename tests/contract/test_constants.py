@@ -16,7 +16,7 @@ NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 ASSIGNED = re.compile(r"^ *_?[A-Z][A-Z0-9_]*(, _?[A-Z][A-Z0-9_]*)*(: .*)? = ", re.MULTILINE)
 # Constants without a reason in packages that have not been worked through; no number may rise.
 STILL_BARE = {
-    "trees": 1,
+    "margin": 1,
 }
 
 

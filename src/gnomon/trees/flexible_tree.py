@@ -28,7 +28,7 @@ from gnomon.trees.learner import columns_per_node, normalized
 from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.splits import BestOfColumns, LeastBranch, RandomSplit
 
-BYTES_PER_NODE = 3500
+BYTES_PER_NODE = 3500  # judgement: a node is a Python object with its question and counts
 
 GENERAL_CONSTRAINTS = {
     "max_depth": [None, whole(1)],
