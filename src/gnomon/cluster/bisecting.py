@@ -15,13 +15,17 @@ import numpy as np
 
 from gnomon.cluster.centers import STARTING_WORDS, CentrePredictor, require_rows
 from gnomon.cluster.kmeans import KMeans
-from gnomon.cluster.sparse_rows import dense_rows
-from gnomon.cluster.transfer import fit_quietly
+from gnomon.cluster.nearest import squared_distance
+from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
+from gnomon.cluster.transfer import learn_quietly
 from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
+from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
+from gnomon.engine.sums import ArraySource, Chunk
+from gnomon.engine.threads import in_order
 
 
 class Part(NamedTuple):
@@ -176,7 +180,7 @@ class BisectingKMeans(CentrePredictor):
         parts, done = [Part(0, np.arange(data.n_rows), float(weights.sum()), 0.0)], []
         course = self._course("split", self._most_steps())
         for _ in course:
-            self._split_next(rows, weights, parts, done, children, centers, rng)
+            self._split_next(data, weights, parts, done, children, centers, rng)
             found = partial(tree_of_splits, [*children], [*centers])
             if course.end_step(
                 sum(part.inertia for part in parts + done),
@@ -189,11 +193,11 @@ class BisectingKMeans(CentrePredictor):
         self.history_, self.n_iter_ = course.history, len(course.history)
         self._label(parts + done, data)
 
-    def _split_next(self, rows, weights, parts, done, children, centers, rng) -> None:
+    def _split_next(self, data, weights, parts, done, children, centers, rng) -> None:
         """Split the first part in order of importance that can be; the others before are done."""
         while parts:
             part = parts.pop(int(np.argmax([self._importance(each) for each in parts])))
-            halves = self._split(rows, weights, part, centers, rng)
+            halves = self._split(data, weights, part, centers, rng)
             if halves is not None:
                 children[part.node] = [half.node for half in halves]
                 children += [[-1, -1], [-1, -1]]
@@ -204,11 +208,11 @@ class BisectingKMeans(CentrePredictor):
     def _importance(self, part: Part) -> float:
         return part.weight if self.bisecting_strategy == "largest_cluster" else part.inertia
 
-    def _split(self, rows, weights, part: Part, centers: list, rng) -> list[Part] | None:
+    def _split(self, data, weights, part: Part, centers: list, rng) -> list[Part] | None:
         """Two halves of a part, whose centres are appended; None where it cannot be split."""
         if len(part.rows) < 2:
             return None
-        own, heavy = rows[part.rows], weights[part.rows]
+        own, heavy = data.rows[part.rows], weights[part.rows]
         model = KMeans(
             2,
             init=self.init,
@@ -218,17 +222,17 @@ class BisectingKMeans(CentrePredictor):
             random_state=int(rng.integers(2**31)),
             n_jobs=self.n_jobs,
         )
-        labels = fit_quietly(model, own, heavy).labels_
+        some = Data(ArraySource(own, None, None if data.weights is None else heavy), data.columns)
+        labels = learn_quietly(model, some).labels_
         if labels.min() == labels.max():
             return None
+        squares = heavy * self._squares(some, model.cluster_centers_, labels)
         halves = []
-        for label in (0, 1):
+        for label, center in enumerate(model.cluster_centers_):
             chosen = labels == label
-            squared = -model.score(own[chosen], sample_weight=heavy[chosen])
-            halves.append(
-                Part(len(centers), part.rows[chosen], float(heavy[chosen].sum()), squared)
-            )
-            centers.append(np.asarray(model.cluster_centers_[label], dtype=np.float64))
+            weight, inertia = float(heavy[chosen].sum()), float(squares[chosen].sum())
+            halves.append(Part(len(centers), part.rows[chosen], weight, inertia))
+            centers.append(center)
         return halves
 
     def _label(self, parts: list[Part], data: Data) -> None:
@@ -236,14 +240,25 @@ class BisectingKMeans(CentrePredictor):
         labels = np.empty(data.n_rows, np.int32)
         for part in parts:
             labels[part.rows] = self.node_labels_[part.node]
-        away = [self._squares(data.rows[p.rows], self.node_centers_[p.node]) for p in parts]
-        weights = data.weight_array
-        self.inertia_ = float(sum(weights[p.rows] @ each for p, each in zip(parts, away)))
+        inertia = sum(part.inertia for part in parts)
+        if len(parts) == 1:
+            alone = np.zeros(data.n_rows, np.int32)
+            inertia = data.weight_array @ self._squares(data, self.node_centers_[:1], alone)
+        self.inertia_ = float(inertia)
         if data.kept is None:
             self.labels_ = labels
 
-    def _squares(self, rows, center: np.ndarray) -> np.ndarray:
-        return ((dense_rows(rows) - center) ** 2).sum(axis=1)
+    def _squares(self, data: Data, centers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The squared distance of each row to the centre of its label."""
+        squares = np.empty(data.n_rows)
+
+        def fill(chunk: Chunk) -> None:
+            here = slice(chunk.start, chunk.stop)
+            squares_to_own(chunk.rows, centers, labels[here], squares[here])
+
+        for _ in in_order(fill, for_dense_kernels(data).source.chunks(), self.n_jobs, short=True):
+            pass
+        return squares
 
     def _nearest(self, rows) -> np.ndarray:
         rows = dense_rows(rows)
@@ -294,3 +309,10 @@ def tree_of_splits(children: list, centers: list) -> dict[str, Any]:
         "node_labels_": labels,
         "cluster_centers_": points[leaves],
     }
+
+
+@kernel("f8|f4[:,:]", "f8[:,:]", "i4[:]", "out f8[:]")
+def squares_to_own(rows, centers, labels, squares):
+    """Of each row to its centre, squared. rows (n, d), centers (k, d), labels, squares (n,)."""
+    for i in range(len(rows)):
+        squares[i] = squared_distance(rows[i], centers[labels[i]])

@@ -106,10 +106,16 @@ class HamerlyBounds:
     @property
     def light(self) -> bool:
         """Whether the pass that has begun costs so little that several are made together."""
-        return self.way.shape[1] <= FEW_CENTERS and not self.heavy
+        of_few_rows = self.mode == ALL_SUMS and not self.ledger.keeps
+        return self.way.shape[1] <= FEW_CENTERS and (of_few_rows or not self.heavy)
 
-    def pass_ahead(self, chunk: Chunk, centers: Centers, least_movement: float) -> None:
-        """This pass over rows in one chunk, and some more: `ahead`, the last first."""
+    def pass_ahead(
+        self, chunk: Chunk, centers: Centers, least_movement: float, size: int, together: int
+    ) -> None:
+        """This pass over all rows, and some more: `ahead`, the last first.
+
+        Sums are added like those of chunks of `size` rows in blocks of `together`.
+        """
         k, d = centers.points.shape
         points, factors, total = (np.empty((TOGETHER + 1, k, d)) for _ in range(3))
         squares, weight = np.empty((TOGETHER + 1, k)), np.empty((TOGETHER + 1, k))
@@ -121,8 +127,7 @@ class HamerlyBounds:
             chunk.rows,
             chunk.weights,
             centers.shift,
-            ledger.scatter,
-            least_movement,
+            Manner(self.mode, size, together, ledger.scatter, least_movement),
             Passes(points, factors, squares, weight, total, objective),
             self.way,
             self.marks,
@@ -219,6 +224,26 @@ class Passes(NamedTuple):
     weight: Annotated[np.ndarray, "out f8[:,:]"]
     total: Annotated[np.ndarray, "out f8[:,:,:]"]
     objective: Annotated[np.ndarray, "out f8[:]"]
+
+
+class Manner(NamedTuple):
+    """How `run_ahead` makes its passes.
+
+    Attributes
+    ----------
+    mode : int
+        CHANGES, or ALL_SUMS: then sums of `size` rows are added, and those of `together` of them.
+    scatter : float
+        Sum of squares around the shift.
+    least_movement : float
+        Of the centres, at which the last pass is made.
+    """
+
+    mode: Annotated[int, "i8"]
+    size: Annotated[int, "i8"]
+    together: Annotated[int, "i8"]
+    scatter: Annotated[float, "f8"]
+    least_movement: Annotated[float, "f8"]
 
 
 class Ledger:
@@ -556,12 +581,47 @@ def pass_by_two_bounds(rows, weights, centers, mode, way, marks, changes):
     return two_bounds_pass(rows, weights, centers, mode, way, marks, changes)
 
 
+@subkernel
+def add_rows_anew(rows, weights, centers, manner, way, marks, sums):
+    """A pass that adds all rows, chunk by chunk and block by block; returns the objective.
+
+    rows (n, d), weights (n,), way (5, k); `sums` come as zeros.
+    """
+    k, d = centers.points.shape
+    one, block = np.zeros((3, k)), np.zeros((3, k))
+    one_total, block_total = np.zeros((k, d)), np.zeros((k, d))
+    objective = block_objective = 0.0
+    n, parts = len(rows), 0
+    for start in range(0, n, manner.size):
+        here = slice(start, min(start + manner.size, n))
+        one[:], one_total[:] = 0.0, 0.0
+        part = two_bounds_pass(
+            rows[here],
+            weights[here],
+            centers,
+            ALL_SUMS,
+            way,
+            Marks(marks.labels[here], marks.lasts[here], marks.lower[here]),
+            Changes(one[0], one[1], one[2], one_total, 0.0),
+        )
+        block += one
+        block_total += one_total
+        block_objective += part
+        parts += 1
+        if parts == manner.together or here.stop == n:
+            sums.gained[:] += block[0]
+            sums.weight[:] += block[2]
+            sums.total[:] += block_total
+            objective += block_objective
+            block[:], block_total[:], block_objective, parts = 0.0, 0.0, 0.0, 0
+    return objective
+
+
 @kernel(
     "f8|f4[:,:]",
     "f8[:]",
     "f8[:]",
-    "f8",
-    "f8",
+    Manner,
     Passes,
     "out f8[:,:]",
     Marks,
@@ -569,13 +629,14 @@ def pass_by_two_bounds(rows, weights, centers, mode, way, marks, changes):
     "out f8[:]",
     "out f8[:]",
 )
-def run_ahead(rows, weights, shift, scatter, least_movement, passes, way, marks, held, count, left):
-    """Several passes over all rows that add changes only; returns how many were made.
+def run_ahead(rows, weights, shift, manner, passes, way, marks, held, count, left):
+    """Several passes over all rows of one mode, CHANGES or ALL_SUMS; returns how many were made.
 
     Stops early where centres no longer move, or where the next pass must be of another kind. Pass s
     leads from points[s] to points[s + 1], and from the sums weight[s], total[s] to those of s + 1.
     count, held, left (k,) and the rest as for `two_bounds_pass`. The first pass has begun.
     """
+    mode, scatter = manner.mode, manner.scatter
     k, d = passes.points.shape[1:]
     points, factors, squares, weight, total, objective = passes
     change, gone, added, sums = np.empty(k), np.empty(k), np.empty(k), np.empty((k, d))
@@ -585,17 +646,23 @@ def run_ahead(rows, weights, shift, scatter, least_movement, passes, way, marks,
         change[:], gone[:], added[:], sums[:] = 0.0, 0.0, 0.0, 0.0
         at = Centers(points[s], shift, factors[s], squares[s])
         changes = Changes(change, gone, added, sums, 0.0)
-        two_bounds_pass(rows, weights, at, CHANGES, way, marks, changes)
+        if mode == ALL_SUMS:
+            objective[s] = add_rows_anew(rows, weights, at, manner, way, marks, changes)
+            count[:] = 0.0
+        else:
+            two_bounds_pass(rows, weights, at, CHANGES, way, marks, changes)
+            added += weight[s]
+            sums += total[s]
         ends, movement, explained = False, 0.0, 0.0
         for c in range(k):
             count[c] += change[c]
             left[c] += gone[c]
-            weight[s + 1, c] = weight[s, c] + added[c] if count[c] > 0.0 else 0.0
+            weight[s + 1, c] = added[c] if count[c] > 0.0 else 0.0
             explained -= weight[s + 1, c] * squares[s, c]
             ends |= not weight[s + 1, c] > 0.0 or 2.0 * left[c] > held[c]
             length = 0.0
             for j in range(d):
-                total[s + 1, c, j] = total[s, c, j] + sums[c, j]
+                total[s + 1, c, j] = sums[c, j]
                 explained -= factors[s, c, j] * total[s + 1, c, j]
                 points[s + 1, c, j] = shift[j] + total[s + 1, c, j] / weight[s + 1, c]
                 movement += (points[s + 1, c, j] - points[s, c, j]) ** 2
@@ -603,8 +670,10 @@ def run_ahead(rows, weights, shift, scatter, least_movement, passes, way, marks,
                 length += shifted * shifted
                 factors[s + 1, c, j] = -2.0 * shifted
             squares[s + 1, c] = length
-        objective[s] = scatter - explained
-        if ends or objective[s] <= LEAST_SHARE * scatter or movement <= least_movement:
+        if mode == CHANGES:
+            objective[s] = scatter - explained
+            ends |= objective[s] <= LEAST_SHARE * scatter
+        if ends or movement <= manner.least_movement:
             return s + 1
     return len(objective)
 

@@ -45,7 +45,7 @@ from gnomon.engine.sums import (
     joined,
     totals_of_blocks,
 )
-from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
+from gnomon.engine.threads import WORTH_THREADS, in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -405,10 +405,12 @@ def next_pass(
     if not (bounds.ahead and bounds.ahead[-1].centers is centers):
         bounds.begin_pass(centers)
         spans, seconds = in_spans(source, centers, bounds.heavy)
-        if not (bounds.light and isinstance(spans, ArraySource) and spans.in_one):
+        if not (bounds.light and isinstance(spans, ArraySource) and is_short(spans, centers)):
             return rest_of_pass(bounds, centers, spans, n_jobs, seconds), None
+        size, together = spans.chunk_rows, chunks_per_block(source.n_columns)
+        [rows] = replace(spans, size=max(source.n_rows, size)).chunks()
         with one_blas_thread():
-            bounds.pass_ahead(next(spans.chunks()), centers, least_movement)
+            bounds.pass_ahead(rows, centers, least_movement, size, together)
         if bounds.rounded:
             last = bounds.ahead[0]
             bounds.ahead[0] = last._replace(sums=exact_pass(bounds, last.centers, source, n_jobs))
@@ -434,6 +436,12 @@ def rest_of_pass(bounds, centers: Centers, spans, n_jobs, seconds: float | None)
     changes = add_up(partial(bounds.sums, centers=centers), spans, n_jobs, seconds)
     sums = bounds.end_pass(centers, changes)
     return exact_pass(bounds, centers, spans, n_jobs) if bounds.rounded else sums
+
+
+def is_short(spans: ArraySource, centers: Centers) -> bool:
+    """Whether a pass is not worth the threads that would share it."""
+    cost = spans.n_rows * centers.points.size * SECONDS_PER_PRODUCT
+    return spans.in_one or (spans.n_rows <= FEW_ROWS and cost < WORTH_THREADS)
 
 
 def in_spans(source: Source, centers: Centers, heavy: bool) -> tuple[Source, float | None]:

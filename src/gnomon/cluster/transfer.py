@@ -15,6 +15,7 @@ from gnomon.cluster.centers import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.nearest import squared_distance
+from gnomon.contract import Data
 from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.kernel import kernel
@@ -153,6 +154,15 @@ def fit_quietly(model: KMeans, rows: np.ndarray, weights: np.ndarray | None = No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows, sample_weight=weights)
+
+
+def learn_quietly(model: KMeans, data: Data) -> KMeans:
+    """The same with rows that were taken in already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.n_features_in_ = data.n_columns
+        model._fit(data)
+    return model
 
 
 def _settle(rows, weights, labels, centers, sizes) -> None:
