@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, StrOptions, at_least, between, share, whole
 from gnomon.engine.registry import method
@@ -50,6 +51,39 @@ FLEXIBLE_CONSTRAINTS = {
     "max_features": [None, whole(1), share(), StrOptions({"sqrt", "log2"})],
     **GENERAL_CONSTRAINTS,
 }
+# Texts of parameters that classes of several files share, for their docstrings.
+GENERAL_PARAMETERS = """\
+split : {"best", "random"}
+    Take the best question, or a random column cut at its value in a random row.
+n_tries : int
+    Random sets tried per column by "coin_flips"; None for twice the number of levels.
+max_surrogates : int
+    Surrogate questions kept per node.
+max_features : int, float, {"sqrt", "log2"}
+    Columns looked at in a node, drawn at random: a number, a share, or None for all.
+max_depth : int
+    Most questions on a path; None for no limit.
+min_samples_split : int
+    Least rows in a node that is split; a row of whole weight k counts k times.
+min_samples_leaf : int
+    Least rows with an answer in at least two branches.
+min_weight_fraction_leaf : float
+    The same as a share of the total weight.
+min_impurity_decrease : float
+    Least saving of a split, per unit of the total weight; 0 lets every split pass.
+ccp_alpha : float
+    Cost-complexity pruning: what a leaf costs, per unit of the total weight.
+class_weight : dict or "balanced"
+    Factors of the rows' weights by class.
+random_state : int, RandomState or None
+    Of the random splits, sets, thresholds and columns.
+directions : {"means", "random", "optimised"}
+    How a plane is found.
+n_directions : int
+    Random directions tried in a node.
+standardize : bool
+    Measure columns from their mean in units of their standard deviation.
+"""
 
 
 class OneGeneralTree(CountsRows):
@@ -202,6 +236,7 @@ class FlexibleTree(OneGeneralTree):
     avoid="Speed or many rows count: DecisionTreeClassifier grows a plain tree much faster.",
     peers=("R rpart", "Weka J48", "sklearn.tree.DecisionTreeClassifier"),
 )
+@shared_parameters(GENERAL_PARAMETERS)
 class FlexibleTreeClassifier(FlexibleTree, Classifier):
     """A classification tree with a choice of impurity, kind of split and rule for missing cells.
 
@@ -229,44 +264,20 @@ class FlexibleTreeClassifier(FlexibleTree, Classifier):
         columns of at least average saving; keeps off columns with a value per row.
     smoothing : float, default=0.0
         Laplace smoothing of the entropy: so many more rows, evenly divided over the classes.
-    split : {"best", "random"}, default="best"
-        Take the best question, or a random column cut at its value in a random row.
     categories : {"ordering", "exhaustive", "coin_flips", "value", "multiway"}, default="ordering"
         Which divisions of the levels are tried: the best two sets, found by ordering; all; random
         sets; one level against the rest; one branch per level. Two branches are the default, since
         many branches leave few rows in each.
-    n_tries : int, default=None
-        Random sets tried per column by "coin_flips"; None for twice the number of levels.
     max_thresholds : int, default=None
         Thresholds tried per column: midpoints of the values of so many and one rows drawn at
         random; None for all midpoints.
     missing : {"fractional", "surrogate", "category"}, default="fractional"
         Divide a row over the branches by their shares; send it as the best similar question about
         another column would; or take "missing" as one more value, which a split may use.
-    max_surrogates : int, default=5
-        Surrogate questions kept per node.
     loss_matrix : array-like of shape (n_classes, n_classes), default=None
         Cost of calling class k (row) class m (column), in the order of the sorted classes. Splits
         use the Gini index with costs (two classes: the classes weighted), and the class of least
         expected cost is predicted.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split; a row of whole weight k counts k times.
-    min_samples_leaf : int, default=1
-        Least rows with an answer in at least two branches.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight; 0 lets every split pass.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    class_weight : dict or "balanced", default=None
-        Factors of the rows' weights by class.
-    random_state : int, RandomState or None, default=None
-        Of the random splits, sets, thresholds and columns.
 
     Attributes
     ----------
@@ -413,6 +424,7 @@ def checked_costs(loss_matrix, classes: np.ndarray) -> np.ndarray:
     avoid="Speed or many rows count: DecisionTreeRegressor grows a plain tree much faster.",
     peers=("R rpart", "sklearn.tree.DecisionTreeRegressor"),
 )
+@shared_parameters(GENERAL_PARAMETERS)
 class FlexibleTreeRegressor(FlexibleTree, Regressor):
     """A regression tree with a choice of kind of split and rule for missing cells.
 
@@ -423,34 +435,12 @@ class FlexibleTreeRegressor(FlexibleTree, Regressor):
 
     Parameters
     ----------
-    split : {"best", "random"}, default="best"
-        Take the best question, or a random column cut at its value in a random row.
     categories : {"ordering", "exhaustive", "coin_flips", "value", "multiway"}, default="ordering"
         Which divisions of the levels are tried; see `FlexibleTreeClassifier`.
-    n_tries : int, default=None
-        Random sets tried per column by "coin_flips"; None for twice the number of levels.
     max_thresholds : int, default=None
         Thresholds tried per column, of values drawn at random; None for all midpoints.
     missing : {"fractional", "surrogate", "category"}, default="fractional"
         Divide a row over the branches; send it by a similar question; take it as a value.
-    max_surrogates : int, default=5
-        Surrogate questions kept per node.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split; a row of whole weight k counts k times.
-    min_samples_leaf : int, default=5
-        Least rows with an answer in at least two branches.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight; 0 lets every split pass.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    random_state : int, RandomState or None, default=None
-        Of the random splits, sets, thresholds and columns.
 
     Attributes
     ----------

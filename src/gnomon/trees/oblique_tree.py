@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.parameters import FLAG, StrOptions, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Flag
 from gnomon.trees.distinct import CountedRows
 from gnomon.trees.flexible_grower import Finder
-from gnomon.trees.flexible_tree import GENERAL_CONSTRAINTS, OneGeneralTree
+from gnomon.trees.flexible_tree import GENERAL_CONSTRAINTS, GENERAL_PARAMETERS, OneGeneralTree
 from gnomon.trees.impurity import Impurity, class_impurity
 from gnomon.trees.oblique_splits import GaussianSplit, ObliqueSplit
 
@@ -66,6 +67,7 @@ class ObliqueTree(OneGeneralTree):
     avoid="People must read the tree, or columns are categories or have many gaps.",
     peers=("Waffles GMeanMarginsTree", "treeple.ObliqueRandomForestClassifier", "OC1"),
 )
+@shared_parameters(GENERAL_PARAMETERS)
 class ObliqueTreeClassifier(ObliqueTree, Classifier):
     """A tree of hyperplanes: each node asks ``w . x < t``.
 
@@ -80,26 +82,8 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
 
     Parameters
     ----------
-    directions : {"means", "random", "optimised"}, default="means"
-        How a plane is found.
-    n_directions : int, default=10
-        Random directions tried in a node.
-    standardize : bool, default=True
-        Measure columns from their mean in units of their standard deviation.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split; a row of whole weight k counts k times.
     min_samples_leaf : int, default=1
         Least rows on each side of a plane.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight; 0 lets every split pass.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    class_weight : dict or "balanced", default=None
-        Factors of the rows' weights by class.
     random_state : int, RandomState or None, default=None
         Of the random directions, and of the order in which coefficients are moved.
 
@@ -167,6 +151,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
     avoid="People must read the tree, or columns are categories or have many gaps.",
     peers=("Waffles GMeanMarginsTree", "treeple.ObliqueRandomForestRegressor"),
 )
+@shared_parameters(GENERAL_PARAMETERS)
 class ObliqueTreeRegressor(ObliqueTree, Regressor):
     """A regression tree of hyperplanes: each node asks ``w . x < t``.
 
@@ -178,24 +163,8 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
 
     Parameters
     ----------
-    directions : {"means", "random", "optimised"}, default="means"
-        How a plane is found.
-    n_directions : int, default=10
-        Random directions tried in a node.
-    standardize : bool, default=True
-        Measure columns from their mean in units of their standard deviation.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split; a row of whole weight k counts k times.
     min_samples_leaf : int, default=5
         Least rows on each side of a plane.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
-    min_impurity_decrease : float, default=0.0
-        Least saving of a split, per unit of the total weight; 0 lets every split pass.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
     random_state : int, RandomState or None, default=None
         Of the random directions, and of the order in which coefficients are moved.
 
@@ -262,6 +231,7 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
     avoid="Many columns for the rows: every node estimates a covariance per class.",
     peers=(),
 )
+@shared_parameters(GENERAL_PARAMETERS)
 class GaussianTreeClassifier(OneGeneralTree, Classifier):
     """A tree whose nodes divide the rows by a normal distribution per class.
 
@@ -279,20 +249,10 @@ class GaussianTreeClassifier(OneGeneralTree, Classifier):
         Divide by posterior density, or as the text does by Mahalanobis distance.
     shrinkage : float, default=0.1
         Share of the node's variances in every class covariance.
-    max_depth : int, default=None
-        Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split; a row of whole weight k counts k times.
     min_samples_leaf : int, default=1
         Least rows in at least two branches.
-    min_weight_fraction_leaf : float, default=0.0
-        The same as a share of the total weight.
     min_impurity_decrease : float, default=0.0
         Least saving of Gini index, per unit of the total weight; 0 lets every split pass.
-    ccp_alpha : float, default=0.0
-        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    class_weight : dict or "balanced", default=None
-        Factors of the rows' weights by class.
     random_state : int, RandomState or None, default=None
         Not used: nothing is drawn.
 
