@@ -1,10 +1,11 @@
 """Forecast and measured peak memory of every estimator: ``python -m tests.contract.peaks``.
 
-Each fit runs in a process of its own, after a small fit that compiles kernels and imports modules:
-what the interpreter, compiled code and modules take is no part of a forecast. Two meters are read:
-what NumPy and Python allocate (traced), and by how much the process grows (resident, Linux alone),
-which also sees what compiled libraries allocate; the larger is compared with the forecast. A fit
-that takes longer than ``--seconds`` is tried again with half of the rows.
+Each class is fitted to tables of several shapes in a process of its own, after a small fit that
+compiles kernels and imports modules: what the interpreter, compiled code and modules take is no
+part of a forecast. Two meters are read during one fit: what NumPy and Python allocate (traced), and
+by how much the process grows (resident, Linux alone), which also sees what compiled libraries
+allocate. The larger is the peak. Fits that take longer than ``--seconds`` of processor time are
+left out. ``--write`` keeps peaks in ``peaks.json``; `test_memory` compares forecasts with them.
 """
 
 from __future__ import annotations
@@ -14,140 +15,214 @@ import contextlib
 import ctypes
 import gc
 import io
+import json
 import os
 import resource
 import sys
-from collections.abc import Callable, Sequence
+import time
+import tracemalloc
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import gnomon
+from gnomon.engine.threads import one_blas_thread
 from tests.contract.cases import CLASSES, fit, make, parameters_of, problem, rng_of
-from tests.contract.test_memory import FEW_STEPS, MANY_STEPS, MOST_MEMORY, peak_of
 
+RECORD = Path(__file__).parent / "peaks.json"
+SHAPES = ((3000, 20), (500, 400), (50_000, 20))
 N_JOBS = 2
-WARM_ROWS = 200
+WARM_SHAPE = (300, 20)
+WARM_SECONDS = 120  # enough to compile the kernels of any class
+MANY_STEPS, FEW_STEPS = 1000, 50
 FACTOR = 2.0
+# Peaks below are not told from the noise of both meters: thread stacks, Python's own objects.
+FLOOR = 4_000_000
+MOST_MEMORY = 3 * 10**9  # a fit that takes more may disturb what else the machine does
+MMAP_THRESHOLD = -3  # of mallopt; large blocks then always go back to the system when freed
 
-Meter = Callable[[Callable[[], Any]], int]
+Shape = tuple[int, int]
 
 
 class Peak(NamedTuple):
-    """Bytes that a fit of some rows was said to allocate, and did allocate."""
+    """Bytes that a fit was forecast to allocate and did allocate, and its processor time."""
 
-    rows: int
     forecast: int
-    measured: tuple[int, ...]  # by each meter
+    traced: int
+    resident: int
+    seconds: float
 
     @property
-    def ratio(self) -> float:
-        return self.forecast / max((*self.measured, 1))
+    def bytes(self) -> int:
+        return max(self.traced, self.resident)
 
 
-def resident_peak(function: Callable[[], Any]) -> int:
-    """Most bytes by which the process grew while the function ran (Linux)."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
-    function()
-    return _status("VmHWM") - before
+def is_near(forecast: int, peak: int) -> bool:
+    """Whether a forecast is within the factor of a peak, where both are not below the floor."""
+    return 1 / FACTOR <= max(forecast, FLOOR) / max(peak, FLOOR) <= FACTOR
 
 
-def _status(name: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
-
-
-METERS: dict[str, Meter] = {"resident": resident_peak, "traced": peak_of}
-
-
-def few_steps(cls: type) -> dict[str, Any]:
-    """Parameters that shorten a fit without a change of what it allocates."""
+def estimator_of(cls: type) -> Any:
+    """An estimator with few steps: the course of a fit allocates nothing more."""
     few: dict[str, Any] = {"n_jobs": N_JOBS} if "n_jobs" in parameters_of(cls) else {}
     if "max_iter" in parameters_of(cls) and (make(cls).max_iter or 0) >= MANY_STEPS:
         few["max_iter"] = FEW_STEPS
-    return few
+    return make(cls, **few)
 
 
-def prepared(
-    cls: type, rng: np.random.Generator, n_rows: int, n_columns: int
-) -> tuple[int, int, Callable[[], Any]]:
-    """Rows, the forecast and the fit to measure, after a small fit."""
-    few = few_steps(cls)
-    estimator = make(cls, **few)
-    while estimator.forecast(n_rows, n_columns) > MOST_MEMORY:  # the square of the rows
-        n_rows //= 2
-    X, y = problem(estimator, rng, n=n_rows, d=n_columns, whole=True)
-    fit(make(cls, **few), X[:WARM_ROWS], None if y is None else y[:WARM_ROWS])
-    return len(X), estimator.forecast(*X.shape), lambda: fit(estimator, X, y)
+def forecast_of(cls: type, shape: Shape) -> int:
+    with gnomon.config(n_jobs=N_JOBS):
+        return estimator_of(cls).forecast(*shape)
 
 
-def in_a_process(function: Callable[[], str], seconds: int) -> str | None:
-    """What the function returns, computed in a fork; None where it takes too long or fails."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        try:
-            with contextlib.redirect_stdout(io.StringIO()), gnomon.config(n_jobs=N_JOBS):
-                os.write(writer, function().encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as told:
-        found = told.read()
-    os.waitpid(child, 0)
-    return found or None
+def shape_of(name: str) -> Shape:
+    """Rows and columns of ``"3000x20"``."""
+    n_rows, n_columns = name.split("x")
+    return int(n_rows), int(n_columns)
 
 
-def peak(
-    cls: type, seed: int, n_rows: int, n_columns: int, seconds: int, meters: Sequence[Meter]
-) -> Peak | None:
-    """Forecast and peak of a fit; None where even few rows take too long."""
+def measured(cls: type, shape: Shape, seconds: int, seed: int) -> Peak:
+    """Forecast and peak of a fit of this shape."""
+    estimator = estimator_of(cls)
+    X, y = problem(estimator, rng_of(cls, seed), n=shape[0], d=shape[1], whole=True)
+    _end_after(seconds)
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    start = time.process_time()
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
+        before = _status("VmRSS")
+        fit(estimator, X, y)
+        grown = _status("VmHWM") - before - tracemalloc.get_tracemalloc_memory()
+        traced = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    seconds = time.process_time() - start
+    return Peak(forecast_of(cls, shape), traced, max(grown, 0), round(seconds, 2))
 
-    def measured_by(meter: Meter) -> str:
-        rows, forecast, run = prepared(cls, rng_of(cls, seed), n_rows, n_columns)
-        return f"{rows} {forecast} {meter(run)}"
 
-    while n_rows > WARM_ROWS:
-        found = [in_a_process(lambda meter=meter: measured_by(meter), seconds) for meter in meters]
-        if all(found):
-            figures = [[int(each) for each in told.split()] for told in found if told]
-            return Peak(*figures[0][:2], tuple(each[2] for each in figures))
-        n_rows //= 2
-    return None
+def _end_after(seconds: int) -> None:
+    """End this process when it has computed for so much longer."""
+    most = int(time.process_time()) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (most, -1))
+
+
+def _warm(cls: type, seed: int) -> None:
+    """A small fit, which compiles kernels and imports modules."""
+    estimator = estimator_of(cls)
+    fit(estimator, *problem(estimator, rng_of(cls, seed), *WARM_SHAPE, whole=True))
+
+
+def _status(name: str) -> int:
+    """A figure of this process in bytes; 0 where the system does not tell it."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+    return 0
+
+
+def peaks(
+    cls: type, shapes: Sequence[Shape], seconds: int, seed: int
+) -> Iterator[tuple[Shape, Peak | str]]:
+    """The peak for each shape, or what went wrong, measured in forked processes."""
+    left = list(shapes)
+    taken: dict[Shape, float] = {}
+    while left:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            _tell(cls, left, taken, seconds, seed, writer)
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            for line in told:
+                found = json.loads(line)
+                yield left.pop(0), Peak(*found) if isinstance(found, list) else found
+        _, status = os.waitpid(child, 0)
+        if status and left:
+            taken[left[0]] = seconds
+            yield left.pop(0), f"ended with {status}"
+
+
+def _takes_too_long(shape: Shape, taken: dict[Shape, float], seconds: int) -> bool:
+    """Whether a fit of fewer rows was so slow that this one would be if time grew as cells do."""
+    return any(
+        shape[0] > rows
+        and shape[1] >= columns
+        and spent * (shape[0] * shape[1]) / (rows * columns) > 2 * seconds
+        for (rows, columns), spent in taken.items()
+    )
+
+
+def _tell(
+    cls: type,
+    shapes: Sequence[Shape],
+    taken: dict[Shape, float],
+    seconds: int,
+    seed: int,
+    writer: int,
+) -> None:
+    """Write a line for each shape to the file of this number, then end this process."""
+    try:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").mallopt(MMAP_THRESHOLD, 2**17)
+        resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + 2 * MOST_MEMORY, -1))
+        limits = gnomon.config(n_jobs=N_JOBS, memory_limit=MOST_MEMORY)
+        with contextlib.redirect_stdout(io.StringIO()), limits:
+            _end_after(WARM_SECONDS)
+            with contextlib.suppress(Exception):
+                _warm(cls, seed)
+            for shape in shapes:
+                try:
+                    if _takes_too_long(shape, taken, seconds):
+                        raise TimeoutError("slow for fewer rows")
+                    found: Any = measured(cls, shape, seconds, seed)
+                    if not is_near(found.forecast, found.bytes):  # another kernel was compiled?
+                        again = measured(cls, shape, seconds, seed)
+                        found = min(found, again, key=lambda each: each.bytes)
+                    taken[shape] = found.seconds
+                except Exception as error:
+                    found = f"{type(error).__name__}: {error}"[:200]
+                os.write(writer, json.dumps(found).encode() + b"\n")
+    finally:
+        os._exit(0)
 
 
 def main() -> int:
-    """Print a line for every class; the number of forecasts outside the factor."""
+    """Print a line for every fit; the number of forecasts that are not near the peak."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--columns", type=int, default=30)
+    parser.add_argument("--shapes", nargs="+", default=[f"{n}x{d}" for n, d in SHAPES])
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--meters", nargs="+", choices=METERS, default=list(METERS))
+    parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
+    shapes = [shape_of(shape) for shape in asked.shapes]
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     outside = 0
-    meters = [METERS[name] for name in asked.meters]
-    print("class rows forecast", *asked.meters, "ratio")
-    for cls in CLASSES:
-        if asked.names and cls.__name__ not in asked.names:
-            continue
-        found = peak(cls, asked.seed, asked.rows, asked.columns, asked.seconds, meters)
-        if found is None:
-            print(cls.__name__, "-", flush=True)
-            continue
-        far = not 1 / FACTOR <= found.ratio <= FACTOR
-        outside += far
-        shown = (found.rows, found.forecast, *found.measured, f"{found.ratio:.2f}")
-        print(cls.__name__, *shown, "outside" if far else "", flush=True)
-    print(f"{outside} outside a factor of {FACTOR:g}")
+    with one_blas_thread():  # finding the libraries of BLAS takes memory once
+        pass
+    print("class shape forecast traced resident ratio seconds")
+    by_name = {cls.__name__: cls for cls in CLASSES}
+    for cls in [by_name[name] for name in asked.names or by_name]:
+        for shape, found in peaks(cls, shapes, asked.seconds, asked.seed):
+            name = f"{shape[0]}x{shape[1]}"
+            if isinstance(found, str):
+                print(cls.__name__, name, "-", found, flush=True)
+                continue
+            near = is_near(found.forecast, found.bytes)
+            outside += not near
+            ratio = f"{found.forecast / max(found.bytes, 1):.2f}"
+            shown = (*found[:3], ratio, found.seconds, "" if near else "outside")
+            print(cls.__name__, name, *shown, flush=True)
+            record.setdefault(cls.__name__, {})[name] = found.bytes
+        if asked.write:
+            lines = (f'"{name}": {json.dumps(record[name])}' for name in sorted(record))
+            RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print(f"{outside} not within a factor of {FACTOR:g}")
     return outside
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +119,20 @@ def test_the_smaller_of_machine_and_cgroup_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     assert memory.available() == 4_000_000
     assert memory.limit() == int(memory.SHARE * 4_000_000)
+
+
+def test_the_first_fit_of_a_process_counts_its_compiler(tmp_path, monkeypatch):
+    write_cgroup(tmp_path, 2, "1000000000", 0, 0)
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    need = int(memory.SHARE * 10**9) - memory.COMPILER // 2
+    monkeypatch.setitem(sys.modules, memory.COMPILING, object())
+    memory.require_fit(need, "this", "Do that.")
+    monkeypatch.delitem(sys.modules, memory.COMPILING)
+    with pytest.raises(MemoryLimitError, match="about 975 MB"):
+        memory.require_fit(need, "this", "Do that.")
+    memory.require_fit(memory.TRIFLE, "this", "Do that.")
+    with gnomon.config(memory_limit=need):
+        memory.require_fit(need, "this", "Do that.")
 
 
 def test_a_limit_that_is_set_counts_alone():

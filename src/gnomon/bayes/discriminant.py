@@ -47,6 +47,8 @@ class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDi
     array([1])
     """
 
+    _copies = 4.0
+    _squares = 3.0
     _target = "classes"
     _stored = {
         "_max_components": Optional(Whole()),

@@ -22,6 +22,7 @@ from gnomon.bayes.scores import BayesClassifier
 from gnomon.contract import Data
 from gnomon.density.gaussian_mixture import GaussianMixture
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import SEED, HasMethods, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Object
@@ -181,8 +182,7 @@ class GenerativeClassifier(BayesClassifier):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         density = self._template()
-        own = density.forecast(n_rows, n_columns) if hasattr(density, "forecast") else 0
-        return int(own + 8 * n_rows * (n_columns + 4))
+        return forecast_of(density, n_rows, n_columns) + 8 * n_rows * (n_columns + 4)
 
     def _memory_remedy(self) -> str:
         return "Choose a density of less memory, or use fewer rows."

@@ -39,8 +39,8 @@ from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, validated, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, DictOf, ListOf, Object, Text
-from gnomon.engine.sums import ArraySource, rows_per_chunk
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.sums import ArraySource, chunks_memory, rows_per_chunk
+from gnomon.engine.threads import in_order
 from gnomon.table.codes import NumberCode, TextCode
 from gnomon.table.table import Table
 
@@ -540,9 +540,9 @@ class NaiveBayes(BayesClassifier, SumLearner):
 
     def _working_memory(self, n_rows, n_columns):
         held = self._kernel_columns(n_columns)
-        threads = resolve_jobs(self.n_jobs)
-        blocks = 4 * threads * min(n_rows, 8192) * min(n_columns, COLUMNS_AT_ONCE)
-        return 8 * (4 * n_rows + 64 * n_columns + blocks + n_rows * (2 * held + 6 * (held > 0)))
+        chunks = chunks_memory(n_rows, n_columns, self.n_jobs)
+        kernels = 8 * n_rows * (2 * held + 6 * (held > 0))
+        return 8 * (4 * n_rows + 64 * n_columns) + chunks + kernels
 
     def _kernel_columns(self, n_columns: int) -> int:
         if isinstance(self.models, dict):

@@ -15,7 +15,7 @@ from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Clusterer, Data, SumLearner, Takes, Transformer
 from gnomon.engine.parameters import Words, meant
 from gnomon.engine.stored import Array, Optional
-from gnomon.engine.sums import Chunk
+from gnomon.engine.sums import Chunk, chunks_memory
 
 MOST_ROWS = 2**16  # rows whose shares of all centers are held at once, on all threads
 STARTING_WORDS = Words(STARTS, {"random": "random-rows"})
@@ -61,7 +61,8 @@ class CentreClusterer(Clusterer, SumLearner):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         shares = 40 * self.n_clusters * min(n_rows, MOST_ROWS)
-        return 8 * (12 * n_rows + 8 * self.n_clusters * n_columns) + shares
+        chunks = chunks_memory(n_rows, n_columns, self.n_jobs)
+        return 8 * (12 * n_rows + 8 * self.n_clusters * n_columns) + shares + chunks
 
     def _memory_remedy(self) -> str:
         return "Stream the rows with gnomon.table.scan."

@@ -32,7 +32,7 @@ from gnomon.contract.docstrings import with_defaults, with_peer
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.contract.intake.targets import checked_target
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator, is_fitted
+from gnomon.engine.estimator import Estimator, is_fitted, memory_of_copies
 from gnomon.engine.stored import CLASSES, Optional, Whole
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
@@ -167,6 +167,9 @@ class OverScikitLearn(OnPeer):
         "n_features_in_": Whole(1),
         "classes_": Optional(CLASSES),
     }
+    # copies of the rows and tables of columns by columns that scikit-learn's code holds at its peak
+    _copies: ClassVar[float] = 3.0
+    _squares: ClassVar[float] = 0.0
     _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
     _own_parameters: ClassVar[str] = ""  # texts of parameters that the peer does not have
     _own_attributes: ClassVar[str] = ATTRIBUTES
@@ -400,7 +403,8 @@ class OverScikitLearn(OnPeer):
         return intake.without_roles(self, table).to_pandas()
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (4 * n_rows * n_columns + 8 * n_rows + 8 * n_columns)
+        copies = memory_of_copies(self._copies, n_rows, n_columns)
+        return int(copies + 8 * self._squares * n_columns**2)
 
 
 def is_peer(base: type) -> bool:

@@ -15,7 +15,7 @@ from gnomon.contract.data import Data
 from gnomon.contract.learner import Learner
 from gnomon.engine.history import History
 from gnomon.engine.stored import Array, ListOf, Whole
-from gnomon.engine.sums import Chunk, Source, Sums, add_up
+from gnomon.engine.sums import Chunk, Source, Sums, add_up, chunks_memory
 from gnomon.engine.threads import blas_for
 
 
@@ -118,6 +118,10 @@ class SumLearner(Learner):
     def _seconds(self, source: Source) -> float | None:
         """About how long a chunk takes, where that is known before any is summed."""
         return None
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        chunks = chunks_memory(n_rows, n_columns, getattr(self, "n_jobs", None))
+        return super()._working_memory(n_rows, n_columns) + chunks
 
     def _replayable(self, state: Any) -> dict[str, Any]:
         """The part of the state that a replay needs; a copy."""

@@ -17,8 +17,9 @@ from gnomon.engine import memory, modelfile
 from gnomon.engine.history import Course
 from gnomon.engine.parameters import are_allowed
 from gnomon.engine.stored import Array, DictOf, Object, Optional, Text, Whole
-from gnomon.engine.sums import rows_per_chunk
-from gnomon.engine.threads import resolve_jobs
+
+# Judgement: scikit-learn's learners hold between one and four copies of their rows.
+COPIES_ELSEWHERE = 2.0
 
 
 @dataclass(frozen=True)
@@ -147,12 +148,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             sparse = self._sparse_memory(n_rows, n_columns, n_entries)
             if sparse is not None:
                 return sparse
-        threads = resolve_jobs(getattr(self, "n_jobs", None))
-        chunk = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2) * 8
-        return int(2 * threads * chunk + self._working_memory(n_rows, n_columns))
+        return int(self._working_memory(n_rows, n_columns))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        """What the method itself allocates at its peak; methods with more than O(rows) say so."""
+        """All that ``fit`` allocates at its peak for dense rows, within a factor of two."""
         return 8 * (4 * n_rows + 4 * n_columns)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
@@ -163,7 +162,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return "Use fewer rows or columns."
 
     def _require_memory(self, n_rows: int, n_columns: int, n_entries: int | None = None) -> None:
-        memory.require(
+        memory.require_fit(
             self.forecast(n_rows, n_columns, n_entries),
             f"{type(self).__name__}.fit on {n_rows:,} rows x {n_columns:,} columns",
             self._memory_remedy(),
@@ -196,3 +195,15 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {key: value for key, value in state.items() if key not in modelfile.TRANSIENT}
+
+
+def forecast_of(learner: Any, n_rows: int, n_columns: int) -> int:
+    """What a learner inside another forecasts; for other libraries' learners, copies of rows."""
+    if isinstance(learner, Estimator):
+        return learner.forecast(n_rows, n_columns)
+    return memory_of_copies(COPIES_ELSEWHERE, n_rows, n_columns)
+
+
+def memory_of_copies(copies: float, n_rows: int, n_columns: int) -> int:
+    """Bytes of so many copies of a table of numbers, with a few numbers for each row and column."""
+    return int(8 * (copies * n_rows * n_columns + 4 * n_rows + 8 * n_columns))

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.engine.config import settings
-from gnomon.engine.threads import Pace, in_order, one_blas_thread
+from gnomon.engine.threads import Pace, in_order, one_blas_thread, resolve_jobs
 
 # Numbers of a chunk, a megabyte. Measured on 20 columns: chunks of 2**13 to 2**19 numbers take the
 # same processor time within the noise of about 15% (least squares and k-means of 200,000 rows, a
@@ -122,6 +122,12 @@ def rows_per_chunk(n_columns: int) -> int:
     return int(2 ** np.floor(np.log2(np.clip(rows, FEWEST_ROWS, MOST_ROWS))))
 
 
+def chunks_memory(n_rows: int, n_columns: int, n_jobs: int | None) -> int:
+    """Bytes of a chunk on every thread, and of one more table like it that a sum computes."""
+    rows = min(rows_per_chunk(n_columns), n_rows)
+    return 8 * 2 * resolve_jobs(n_jobs) * rows * (n_columns + 2)
+
+
 def chunks_per_block(n_columns: int) -> int:
     """Chunks whose sums are added to one total before it is added to those of other blocks."""
     rows = rows_per_chunk(n_columns)
@@ -162,7 +168,7 @@ class ArraySource:
     @property
     def in_one(self) -> bool:
         """Whether all rows are in one chunk."""
-        return self.n_rows <= (self.size or rows_per_chunk(self.n_columns))
+        return self.n_rows <= self.chunk_rows
 
     def _as_floats(self, rows: Any) -> Any:
         return rows if self.keeps_float32 and rows.dtype == np.float32 else as_float_rows(rows)

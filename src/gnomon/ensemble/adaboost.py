@@ -596,7 +596,7 @@ class AdaBoostClassifier(Ensemble, Classifier):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if self.estimator is None and self.reweighting != "resample":
             kept = 80 * n_rows * self.n_estimators if self.keep_history == "full" else 0
-            return 2 * n_rows * n_columns + 200 * n_rows + 256 * 8 * 40 * n_columns + kept
+            return 2 * n_rows * n_columns + 200 * n_rows + 256 * 8 * 20 * n_columns + kept
         return super()._working_memory(n_rows, n_columns) + 100 * n_rows
 
 

@@ -19,10 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Regressor
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number, Object
-from gnomon.ensemble.base import Ensemble, Training, forecast_of, kept_bytes
+from gnomon.ensemble.base import Ensemble, Training, kept_bytes
 from gnomon.ensemble.member import Member, named, seeded
 from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeRegressor

@@ -7,6 +7,7 @@ the number of threads changes no bit. Each fitted member is one step of the cour
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -21,9 +22,9 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Takes, intake
 from gnomon.engine.draw import canonical_key, canonical_order
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.estimator import Estimator, forecast_of
 from gnomon.engine.stored import Object
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.threads import engine_thread, in_order, resolve_jobs
 from gnomon.ensemble.lots import Fold, Lots, Part
 from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds, takes_missing
 from gnomon.table.scan import Scan
@@ -304,29 +305,22 @@ class Ensemble(_BaseComposition):
         """
         learners = [learner for _, learner in self._candidates()]
         n_members = self._most_steps()
-        at_once = min(n_members, 3 * resolve_jobs(getattr(self, "n_jobs", None)) + 1)
         copy = 8 * n_rows * (n_columns + 4)
-        work = max(copy + forecast_of(each, n_rows, n_columns) for each in learners)
+        running = min(n_members, resolve_jobs(self.n_jobs)) if hasattr(self, "n_jobs") else 1
+        with engine_thread() if running > 1 else nullcontext():  # a member starts no other threads
+            work = max(forecast_of(each, n_rows, n_columns) for each in learners)
         kept = max(kept_bytes(each, n_rows, n_columns) for each in learners)
-        outputs = 8 * n_rows * 16
-        running = min(at_once, resolve_jobs(getattr(self, "n_jobs", None)))
+        outputs = 8 * n_rows * 8
         return int(running * work + n_members * kept + copy + outputs)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows, fewer or smaller members, or n_jobs=1."
 
 
-def forecast_of(learner, n_rows: int, n_columns: int) -> int:
-    """A member's own forecast; for learners of other libraries, one copy of the rows."""
-    if isinstance(learner, Estimator):
-        return learner.forecast(n_rows, n_columns)
-    return 8 * n_rows * n_columns
-
-
 def kept_bytes(learner, n_rows: int, n_columns: int) -> int:
     """What a fitted member is likely to keep."""
-    if hasattr(learner, "_n_nodes_at_most"):
-        return BYTES_PER_NODE * learner._n_nodes_at_most(n_rows)
+    if hasattr(learner, "_n_nodes_likely"):
+        return BYTES_PER_NODE * learner._n_nodes_likely(n_rows)
     if getattr(learner, "_keeps_rows", False) or not isinstance(learner, Estimator):
         return 8 * n_rows * n_columns
     return 8 * 64 * (n_columns + 8)

@@ -18,11 +18,12 @@ from sklearn.base import clone
 
 from gnomon.contract import Classifier
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Object, Whole
 from gnomon.ensemble.adaboost import AdaBoostClassifier
-from gnomon.ensemble.base import Ensemble, Training, chosen
+from gnomon.ensemble.base import Ensemble, Training, chosen, kept_bytes
 from gnomon.ensemble.held_out import Entries
 from gnomon.ensemble.lots import Part, lots_within
 from gnomon.ensemble.member import Member, fit_on, seeded, takes_weights
@@ -332,7 +333,11 @@ class CascadeClassifier(Ensemble, Classifier):
         return proba
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * (2 * n_columns + 20)
+        """One stage after the other is fitted to rows of both kinds that are drawn for it."""
+        [(_, learner)] = self._candidates()
+        kept = self.n_stages * kept_bytes(learner, n_rows, n_columns)
+        rows = 8 * n_rows * (2 * n_columns + 20)
+        return rows + kept + forecast_of(learner, n_rows, n_columns)
 
 
 def keep_below(

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from gnomon.contract import Classifier
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import ListOf, Object
@@ -31,7 +32,6 @@ from gnomon.ensemble.base import (
     Ensemble,
     Training,
     chosen,
-    forecast_of,
     kept_bytes,
     normalized_rows,
 )

@@ -323,4 +323,4 @@ class OutputCodeClassifier(Ensemble, Classifier):
         return liking / liking.sum(axis=1, keepdims=True)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 40
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 10

@@ -121,7 +121,7 @@ class LevelZero(NamedMembers, Ensemble):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         n_members = len(self._candidates())
-        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 16 * n_members
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 8 * n_members
 
 
 class Stack(TransformerMixin, LevelZero):

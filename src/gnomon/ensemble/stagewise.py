@@ -24,6 +24,7 @@ from sklearn.base import clone, is_classifier
 from gnomon.contract import Classifier, Regressor
 from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import GnomonWarning
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import (
     HISTORY,
     JOBS,
@@ -36,7 +37,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number, Object, TupleOf, Whole
-from gnomon.ensemble.base import Ensemble, Training, chosen, fingerprint, forecast_of, kept_bytes
+from gnomon.ensemble.base import Ensemble, Training, chosen, fingerprint, kept_bytes
 from gnomon.ensemble.losses import CLASS_LOSSES, NUMBER_LOSSES, Huber, Loss, Multinomial, Squared
 from gnomon.ensemble.lots import Fold, Part, lots_within
 from gnomon.ensemble.member import Member, one_hot, require_kind, seeded

@@ -225,7 +225,7 @@ class BudgetRegression(Regressor):
         return 8 * (8 * n_entries + 16 * n_rows + 14 * n_columns**2)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (4 * n_rows * n_columns + 16 * n_rows + 12 * n_columns**2)
+        return 8 * (3 * n_rows * n_columns + 8 * n_rows + 4 * n_columns**2)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows or columns; Ridge and Lasso stream tables of any length."

@@ -87,7 +87,7 @@ class Evidence(Recorded):
         self._steps.report(-float(score), state, attributes)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (6 * n_rows * n_columns + 6 * n_columns**2 + 8 * n_rows)
+        return 8 * (3 * n_rows * n_columns + 5 * n_columns**2 + 4 * n_rows)
 
 
 @method(

@@ -775,7 +775,7 @@ class GLM(Regressor, SumLearner):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         block = min(rows_per_chunk(n_columns), n_rows) * (2 * n_columns + 12)
-        return 8 * (2 * n_rows + 2 * threads * block + (3 * threads + 8) * (n_columns + 1) ** 2)
+        return 8 * (2 * n_rows + threads * block + (2 * threads + 6) * (n_columns + 1) ** 2)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
         if not self._is_matrix_free(n_columns):

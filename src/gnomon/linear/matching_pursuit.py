@@ -41,6 +41,8 @@ class OrthogonalMatchingPursuit(OverScikitLearn, linear_model.OrthogonalMatching
     [2.0, 0.0]
     """
 
+    _copies = 1.0
+    _squares = 3.0
     _target = "numbers"
     _many_targets = True
     _stored = {

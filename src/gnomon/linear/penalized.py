@@ -248,7 +248,7 @@ class AugmentedModel(Regressor):
         )
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (4 * n_rows * n_columns + 16 * n_rows + 12 * n_columns**2)
+        return 8 * (3 * n_rows * n_columns + 8 * n_rows + 4 * n_columns**2)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
         if self._loss().working is None:

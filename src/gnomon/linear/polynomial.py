@@ -345,10 +345,9 @@ class PolynomialRegression(Regressor):
             degree, copies = int(self.degree), 4
         count = min(polynomial_count(n_columns, degree, self.terms), 10**9)
         threads = resolve_jobs(self.n_jobs)
-        block = 4 * threads * min(rows_per_chunk(count), n_rows) * count
-        return 8 * (
-            2 * n_rows * count + n_rows * n_columns + copies * count**2 + block + 8 * n_rows
-        )
+        block = 2 * threads * min(rows_per_chunk(count), n_rows) * count
+        rows = n_rows * (count + n_columns + 8)
+        return 8 * (rows + copies * count**2 + block)
 
     def _memory_remedy(self) -> str:
         return "Lower the degree: the coefficients grow with its power."

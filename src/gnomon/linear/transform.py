@@ -22,7 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from gnomon.contract import Data, Regressor, Takes
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Object
@@ -303,9 +303,7 @@ class TransformedRegression(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         inner = LinearRegression() if self.estimator is None else self.estimator
-        known = isinstance(inner, Estimator)
-        work = inner.forecast(n_rows, n_columns) if known else 8 * n_rows * n_columns
-        return work + 8 * n_rows * (2 * n_columns + 6)
+        return forecast_of(inner, n_rows, n_columns) + 8 * n_rows * (2 * n_columns + 6)
 
 
 def applied(change: Change, values: np.ndarray, what: str) -> np.ndarray:

@@ -330,7 +330,7 @@ class KernelMachine(Learner):
         return max(min(CELLS_AT_ONCE // max(len(self.support_), 1), super()._rows_at_once(rows)), 1)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * n_rows * (3 * n_columns + 40) + self._solver_memory(n_rows)
+        return 8 * n_rows * (2 * n_columns + 40) + self._solver_memory(n_rows)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int:
         cells = n_rows * n_columns
@@ -341,7 +341,7 @@ class KernelMachine(Learner):
         threads = resolve_jobs(self.n_jobs)
         block = threads * min(ROWS_AT_ONCE, n_rows) * min(COLUMNS_AT_ONCE, n_rows)
         set_of = min(WORKING_SET, 2 * n_rows)
-        return self._kept_memory(n_rows) + 8 * (2 * block + 2 * set_of**2)
+        return self._kept_memory(n_rows) + 8 * (block + 2 * set_of**2)
 
     def _kept_memory(self, n_rows: int) -> int:
         """Bytes of the kernel values that are kept."""

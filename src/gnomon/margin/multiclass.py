@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from gnomon.contract import Data, ScoringClassifier, Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import FLAG, HasMethods, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
@@ -144,8 +145,8 @@ class OfBinary(ScoringClassifier):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         member = LinearSVC() if self.estimator is None else self.estimator
-        own = 8 * n_rows * (n_columns + 20)
-        return own + (member.forecast(n_rows, n_columns) if hasattr(member, "forecast") else own)
+        own = 8 * n_rows * 4
+        return own + forecast_of(member, n_rows, n_columns)
 
 
 @method(
@@ -420,6 +421,9 @@ class OneVsOneClassifier(OfBinary):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.tie_rule = tie_rule
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * n_columns
 
     def _fit(self, data: Data) -> None:
         pairs = class_pairs(len(self.classes_))

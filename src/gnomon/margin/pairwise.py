@@ -350,7 +350,7 @@ class PairwiseMachine(KernelMachine, Classifier):
         return super().predict_log_proba(X)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * (n_columns + 10)
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * (n_columns // 2 + 10)
 
     def _kept_memory(self, n_rows: int) -> int:
         """Of several classes all kernel values and those of a pair, where the cache holds both."""

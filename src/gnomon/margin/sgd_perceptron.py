@@ -45,6 +45,7 @@ class Perceptron(StochasticGradient, linear_model.Perceptron):
     [0, 1]
     """
 
+    _copies = 0.5
     _target = "classes"
     _stored = {
         "_expanded_class_weight": Array("f", ("n_classes",)),

@@ -16,7 +16,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import JOBS, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Object
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.threads import in_order
 from gnomon.neighbors.distances import MinkowskiDistance, distance_of
 from gnomon.neighbors.index import NeighborIndex, Neighbors, empty_heaps
 from gnomon.neighbors.kernels import add_masked_sums, sort_heaps, take_best
@@ -323,7 +323,7 @@ class NeighborImputer(Filter):
         return grid.rebuilt(grid.names, columns, list(range(len(grid.names))), "default")
 
     def _working_memory(self, n_rows, n_columns):
-        return 8 * (5 * n_rows * n_columns + resolve_jobs(self.n_jobs) * 2**18)
+        return 8 * n_rows * (2 * n_columns + 4)
 
     def _memory_remedy(self):
         return "Use fewer rows: all of them are kept."

@@ -28,7 +28,6 @@ from gnomon.engine.stored import (
     Whole,
 )
 from gnomon.engine.sums import as_float_rows
-from gnomon.engine.threads import resolve_jobs
 from gnomon.neighbors.distances import (
     NAMES,
     SYNONYMS,
@@ -339,8 +338,12 @@ class StoredRows(Learner):
         return QUERIES_AT_ONCE
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        threads = resolve_jobs(getattr(self, "n_jobs", None))
-        return 8 * (n_rows * (4 * n_columns + 8) + threads * 2**18)
+        copies = 3 if self._has_units() else 1
+        return 8 * n_rows * (copies * n_columns + 6)
+
+    def _has_units(self) -> bool:
+        """Whether rows are stored in the units of their distance too."""
+        return self.metric not in ("minkowski", "euclidean", "precomputed")
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows (all of them are kept), or prototypes of them."

@@ -22,6 +22,7 @@ from gnomon.contract import Step, SumLearner, Transformer
 from gnomon.engine.parameters import Interval, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
+from gnomon.engine.sums import chunks_memory
 
 MOST_SWEEPS = 1000  # recall ends after a few; the bound is for ties that rounding breaks
 RANK_TOL = 1e-10  # eigenvalues of patterns below this share of the largest are rounding
@@ -125,7 +126,8 @@ class HopfieldNetwork(OneToOneFeatureMixin, Transformer, SumLearner):
         return self._each_block(lambda rows: energy(self._states(rows), self.weights_), X)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (8 * n_columns**2 + 4 * n_rows)
+        chunks = chunks_memory(n_rows, n_columns, None)
+        return chunks + 8 * (8 * n_columns**2 + 4 * n_rows)
 
     def _memory_remedy(self) -> str:
         return "Use fewer columns: the weights are a square matrix of them."

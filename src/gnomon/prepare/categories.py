@@ -101,7 +101,7 @@ class OneHot(ColumnFilter):
 
     def _working_memory(self, n_rows, n_columns):
         levels = min(self.most_levels, n_rows)
-        return 8 * (3 * n_rows + 200 * levels) * n_columns
+        return super()._working_memory(n_rows, n_columns) + 100 * levels * n_columns
 
 
 def levels_as_seen(X: Any) -> dict[str, list]:

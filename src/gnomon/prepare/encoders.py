@@ -238,8 +238,8 @@ class OneHotEncoder(ReversibleEncoder, preprocessing.OneHotEncoder):
             raise ValueError("the numbers of new columns are not those of the categories")
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        wide = 1 if self.sparse_output else min(n_rows, self.max_categories or 100)
-        return 8 * n_rows * n_columns * (8 + wide)
+        levels = min(n_rows, self.max_categories or 100)
+        return 8 * (8 * n_rows + 4 * levels * n_columns)
 
 
 @method(

@@ -30,7 +30,7 @@ from sklearn.utils.validation import (
 from gnomon.contract import intake
 from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator, Takes
+from gnomon.engine.estimator import Estimator, Takes, forecast_of, memory_of_copies
 from gnomon.engine.parameters import HasMethods, StrOptions, validated
 from gnomon.engine.registry import method
 from gnomon.engine.stored import CLASSES, Anything, ListOf, Object, Optional
@@ -247,6 +247,11 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         X, y, sample_weight = intake.take_truth(self, X, y, sample_weight)
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        copies = 1 + len(_as_list(self.features))
+        inner = forecast_of(self.estimator, n_rows, n_columns)
+        return inner + memory_of_copies(copies, n_rows, n_columns)
 
     def _labels(self) -> list:
         return _as_list(self.target)

@@ -146,7 +146,7 @@ class FeatureSets(NumberFilter):
         return new
 
     def _working_memory(self, n_rows, n_columns):
-        return 8 * (5 * n_rows * n_columns + 4 * n_columns**2)
+        return 8 * (n_rows * (n_columns + 4) + 2 * n_columns**2)
 
 
 def concatenate(sets: dict[str, Any]) -> Table:

@@ -171,4 +171,4 @@ class Whiten(NumberFilter):
         return names
 
     def _working_memory(self, n_rows, n_columns):
-        return 8 * (3 * n_rows * n_columns + 12 * n_columns**2)
+        return 8 * (2 * n_rows * n_columns + 6 * n_columns**2)

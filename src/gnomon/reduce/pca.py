@@ -40,7 +40,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number, Optional, Text, Whole
-from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, Source, chunks_memory, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.reduce import spectrum
 from gnomon.reduce.spectrum import Krylov, Spectrum
@@ -735,7 +735,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         solver = self._choose(n, d, in_memory=True)
         ahead = 2 * resolve_jobs(self.n_jobs) + 2
         if solver == "sums":
-            return 8 * (ahead * d * d + 3 * d * d + k * d)
+            chunks = chunks_memory(n_rows, n_columns, self.n_jobs)
+            return chunks + 8 * (ahead * d * d + 3 * d * d + k * d)
         if solver == "lanczos":
             width = min(k + spectrum.OVERSAMPLING, d)
             return 8 * d * width * (ahead + 4 * spectrum.MOST_BLOCKS)

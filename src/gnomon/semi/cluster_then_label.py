@@ -16,10 +16,10 @@ from gnomon.cluster.transfer import fit_quietly
 from gnomon.contract import Data
 from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import GnomonWarning
+from gnomon.engine.estimator import forecast_of
 from gnomon.engine.parameters import SEED, HasMethods, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Object
-from gnomon.ensemble.base import forecast_of
 from gnomon.ensemble.member import takes_weights
 from gnomon.semi.graph import FewLabels, index_of, labels_of, normalized
 

@@ -12,11 +12,10 @@ from sklearn.base import clone
 
 from gnomon.contract import Data
 from gnomon.engine.distinct import distinct_rows
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.estimator import Estimator, forecast_of
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Object
-from gnomon.ensemble.base import forecast_of
 from gnomon.ensemble.member import fit_on, takes_weights
 from gnomon.linear import LogisticRegression
 from gnomon.reduce import PCA

@@ -142,7 +142,7 @@ class OneTree(GrowsTrees):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return self._growing_memory(n_rows, n_columns) + (
-            3 * BYTES_PER_NODE * self._n_nodes_at_most(n_rows)
+            3 * BYTES_PER_NODE * self._n_nodes_likely(n_rows)
         )
 
     def _leaves(self, rows) -> np.ndarray:

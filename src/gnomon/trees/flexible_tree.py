@@ -30,6 +30,9 @@ from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.splits import BestOfColumns, LeastBranch, RandomSplit
 
 BYTES_PER_NODE = 3500  # judgement: a node is a Python object with its question and counts
+# Leaves as a share of the most that there can be: between classes that are told apart easily (next
+# to none) and random ones (0.3).
+CLASS_LEAVES = 0.09
 
 GENERAL_CONSTRAINTS = {
     "max_depth": [None, whole(1)],
@@ -168,7 +171,9 @@ class OneGeneralTree(CountsRows):
         leaves = max(n_rows // self.min_samples_leaf, 1)
         if self.max_depth is not None:
             leaves = min(leaves, 2 ** min(self.max_depth, 60))
-        copy, search = 8 * n_rows * n_columns, 300 * n_rows + 2**24
+        if self._target == "classes":
+            leaves = int(CLASS_LEAVES * leaves)
+        copy, search = 8 * n_rows * n_columns, 250 * n_rows + 2**21
         return copy + search + BYTES_PER_NODE * leaves
 
     def _memory_remedy(self) -> str:

@@ -310,7 +310,8 @@ class IsolationForest(OutlierMixin, Learner):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         nodes = 2 * FEW_ROWS if self.max_samples == "auto" else 2 * n_rows
-        return 8 * (3 * n_rows * n_columns + 8 * n_rows) + 100 * nodes * self.n_estimators
+        drawn = min(nodes // 2, n_rows)
+        return 8 * (3 * drawn * n_columns + 4 * n_rows) + 100 * nodes * self.n_estimators
 
 
 def mean_depth(n_rows: np.ndarray) -> np.ndarray:

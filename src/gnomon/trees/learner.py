@@ -28,6 +28,8 @@ from gnomon.trees.tree import PackedLater, Tree
 
 # Arrays of a `Tree` of one output, 57 bytes, and the packed copy that predicts, 26.
 BYTES_PER_NODE = 90
+# Nodes of a tree of random classes, as a share of the most that there can be.
+CLASS_NODES = 0.3
 CLASS_CRITERION = [Words({"gini", "entropy", "misclassification"}, {"log_loss": "entropy"})]
 VALUE_CRITERION = [StrOptions({"squared_error", "absolute_error", "friedman_mse", "poisson"})]
 # What histograms can add up, and the class of the criterion in gnomon's own words.
@@ -110,10 +112,15 @@ class GrowsTrees(Learner):
             leaves = min(leaves, 2 ** min(self.max_depth, 60))
         return 2 * leaves
 
+    def _n_nodes_likely(self, n_rows: int) -> int:
+        """Nodes of a tree that separates all rows: of classes that cannot be told apart, fewer."""
+        most = self._n_nodes_at_most(n_rows)
+        return int(CLASS_NODES * most) if self._target == "classes" else most
+
     def _growing_memory(self, n_rows: int, n_columns: int) -> int:
         """Bins of all cells, and per thread the sorted column and the rows in the nodes."""
         threads = resolve_jobs(self.n_jobs)
-        histograms = 256 * 8 * n_columns * 8
+        histograms = 3 * 256 * 8 * n_columns
         return n_rows * n_columns + threads * (60 * n_rows + histograms) + 80 * n_rows
 
     def _memory_remedy(self) -> str:

@@ -14,7 +14,12 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Flag
 from gnomon.trees.distinct import CountedRows
 from gnomon.trees.flexible_grower import Finder
-from gnomon.trees.flexible_tree import GENERAL_CONSTRAINTS, GENERAL_PARAMETERS, OneGeneralTree
+from gnomon.trees.flexible_tree import (
+    CLASS_LEAVES,
+    GENERAL_CONSTRAINTS,
+    GENERAL_PARAMETERS,
+    OneGeneralTree,
+)
 from gnomon.trees.impurity import Impurity, class_impurity
 from gnomon.trees.oblique_splits import GaussianSplit, ObliqueSplit
 
@@ -56,7 +61,9 @@ class ObliqueTree(OneGeneralTree):
         leaves = max(n_rows // self.min_samples_leaf, 1)
         if self.max_depth is not None:
             leaves = min(leaves, 2 ** min(self.max_depth, 60))
-        points = 5 * 8 * n_rows * n_columns
+        if self._target == "classes":
+            leaves = int(CLASS_LEAVES * leaves)
+        points = 8 * n_rows * n_columns
         return points + super()._working_memory(n_rows, n_columns) + 24 * n_columns * leaves
 
 
@@ -322,5 +329,5 @@ class GaussianTreeClassifier(OneGeneralTree, Classifier):
         n_classes = len(getattr(self, "classes_", (0, 1)))
         leaves = max(n_rows // 50, 1)
         clouds = 8 * n_columns**2 * n_classes * min(leaves, 1000)
-        points = 6 * 8 * n_rows * n_columns
+        points = 4 * 8 * n_rows * n_columns
         return points + clouds + super()._working_memory(n_rows, n_columns)

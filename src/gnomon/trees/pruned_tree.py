@@ -23,7 +23,7 @@ from gnomon.trees.binning import Binner
 from gnomon.trees.decision_tree import OneTree
 from gnomon.trees.distinct import CountedRows, CountsRows, folds_of_distinct_rows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree, value_statistics
-from gnomon.trees.learner import CLASS_CRITERION
+from gnomon.trees.learner import CLASS_CRITERION, CLASS_NODES
 from gnomon.trees.pruning import (
     HeldOut,
     arrivals,
@@ -187,10 +187,12 @@ class PrunedTree(CountsRows, OneTree):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         copies = 8 * n_rows * n_columns * (1 + threads)
-        growing = n_rows * (120 + 2 * n_columns) + 256 * 64 * n_columns
+        growing = n_rows * (120 + 2 * n_columns) + 256 * 192 * n_columns
         nodes = 2 * max(n_rows // self.min_samples_leaf, 1)
         if self.max_depth is not None:
             nodes = min(nodes, 2 ** min(self.max_depth + 1, 60))
+        if self._target == "classes":
+            nodes = int(CLASS_NODES / 2 * nodes)  # the tree and those of folds, of part of the rows
         return copies + 2**22 + (1 + threads) * (growing + 600 * nodes)
 
 

@@ -562,7 +562,7 @@ class ManyTrees(GrowsTrees):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         drawn = 0.64 if self.bootstrap else 1.0
-        nodes = self._n_nodes_at_most(int(n_rows * drawn) + 1)
+        nodes = self._n_nodes_likely(int(n_rows * drawn) + 1)
         threads_growing = 3 * BYTES_PER_NODE * nodes
         return int(
             self._growing_memory(n_rows, n_columns)

@@ -282,8 +282,8 @@ class RuleInstanceClassifier(CountsRows, Classifier):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         kept = 40 * n_rows * n_columns if self.rules == "rows" else 0
         rules = self.max_rules + 2 ** min(self.max_conditions, 20)
-        learning = (8 + 8 + 2) * n_rows * n_columns + 9 * n_rows * min(rules, n_rows)
-        return kept + learning + 300 * n_rows + 2**16 * n_columns + 2**22
+        learning = 12 * n_rows * n_columns + 3 * n_rows * min(rules, n_rows)
+        return kept + learning + 100 * n_rows + 2**16 * n_columns + 2**20
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "specified_"):

@@ -134,7 +134,7 @@ class RuleListClassifier(CountsRows, Classifier):
         return self.shares_[self.rules_.fired_for(columns, len(rows))]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return (8 + 8 + 2) * n_rows * n_columns + 200 * n_rows + 2**16 * n_columns + 2**22
+        return 12 * n_rows * n_columns + 100 * n_rows + 2**16 * n_columns + 2**20
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "rules_"):

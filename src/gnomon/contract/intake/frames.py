@@ -145,7 +145,7 @@ def require_encoded(learner: Any, n_rows: int, encoder: TableEncoder) -> None:
         needed = 48 * entries + learner.forecast(n_rows, n_columns, entries)
     else:
         needed = 8 * n_rows * n_columns + learner.forecast(n_rows, n_columns)
-    memory.require(
+    memory.require_fit(
         needed,
         f"{type(learner).__name__}.fit on {n_rows:,} rows x {n_columns:,} columns "
         "(after categories and text have become numbers)",
