@@ -18,7 +18,7 @@ MEGABYTE = 10**6
 FEW_ROWS = 3000
 PEAKS = json.loads(RECORD.read_text())
 # Neither number may rise: methods without a recorded peak, and fits whose forecast is farther off.
-NOT_RECORDED = 151
+NOT_RECORDED = 149
 OUTSIDE = {"GenerativeClassifier": {"20000x10"}}
 BY_NAME = {cls.__name__: cls for cls in CLASSES}
 

@@ -262,7 +262,7 @@ class StochasticSVM(LinearMachine):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         drawn = self.n_steps * self.batch_size
         checks = self.n_seasons * (self.n_steps // self.check_every + 1)
-        return 8 * (n_rows * (4 * n_columns + 30) + 6 * drawn + 40 * checks)
+        return 8 * (n_rows * (3 * n_columns + 20) + 6 * drawn + 40 * checks)
 
 
 @dataclass
