@@ -22,6 +22,7 @@ from gnomon.workbench.cli import app
 from tests.jobs.browser import opened
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "gnomon"
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("tour_*.md")),
@@ -32,6 +33,7 @@ NAME = re.compile(r"`(gnomon(?:\.\w+)+)")
 COMMAND = re.compile(r"`gnomon (\w+)")
 LINK = re.compile(r"\]\(([^)#]+\.md)|^:link: (\S+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PATH = re.compile(r"`([a-z_]+/[\w./]*\w|[a-z_]+/)`")  # of a file or folder
 SECONDS = re.compile(r'budget="\d+s"')
 
 
@@ -69,6 +71,14 @@ def test_names_and_commands_of_a_page_are_there(page):
     for name in NAME.findall(text):
         assert pydoc.locate(name) is not None, name
     assert set(COMMAND.findall(text)) <= set(typer.main.get_command(app).commands)
+
+
+def test_every_path_that_the_architecture_names_is_there():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    places = [ROOT, SOURCE, SOURCE / "workbench"]
+    named = sorted(set(PATH.findall(text)))
+    assert "contract/learner.py" in named
+    assert [each for each in named if not any((place / each).exists() for place in places)] == []
 
 
 def test_every_task_is_at_most_three_clicks_from_the_landing_page():
