@@ -9,12 +9,22 @@ import pytest
 import gnomon
 from gnomon.table import Table, example
 from gnomon.workbench.jobs import JOBS
-from gnomon.workbench.web.forms import fields_of
+from gnomon.workbench.web.forms import fields_of, values_of
 from tests.jobs.web import browsed, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
 PHONE = 390
 ENTER = {"code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+
+
+def changed_by(job, sent: list[list[str]]) -> dict:
+    """The options that a form changes, those left out that must be given."""
+    form = {}
+    for name, text in sent:
+        form.setdefault(name, []).append(text)
+    needed = {each.name for each in job.options.declared() if each.is_required}
+    given = values_of(job, form | {name: ["age"] for name in needed}, None)
+    return {name: value for name, value in given.items() if name not in needed}
 
 
 def press_tab_until(page, condition: str, most: int = 60) -> None:
@@ -46,6 +56,8 @@ def test_every_job_has_a_form_that_fits_a_phone(tmp_path):
                 assert unhelped == 0, job.name
                 shown = page.evaluate("document.querySelectorAll('#job .field').length")
                 assert shown == len(fields_of(job)) + (job.subject != "table"), job.name
+                sent = page.evaluate("[...new FormData(document.querySelector('#job'))]")
+                assert changed_by(job, sent) == {}, "a form as it comes changes no option"
             assert page.errors == []
             assert page.requests == []
 
@@ -231,4 +243,4 @@ def test_a_second_tab_shows_the_same_progress(tmp_path):
             for page in (first, second):
                 page.wait_for("document.querySelector('.interim li')")
             first.follow("document.querySelector('#cancel').click()")
-            second.wait_for("document.querySelector('#task').dataset.status === 'stopped'", 30)
+            second.wait_for("document.querySelector('#task')?.dataset.status === 'stopped'", 30)

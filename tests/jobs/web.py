@@ -73,6 +73,7 @@ def browsed(server: Served, **settings: Any) -> Iterator[Page]:
 
 def submit(page: Page, form: str, **fields: str) -> None:
     """Fill in a form and send it, and wait for the page that it leads to."""
+    page.wait_for(f"document.readyState !== 'loading' && document.querySelector({form!r})")
     for name, value in fields.items():
         found = f"document.querySelector({form!r}).querySelector('[name=\"{name}\"]')"
         page.evaluate(f"{found}.value = {value!r}")
