@@ -67,3 +67,12 @@ def test_flags_stand_in_the_order_of_the_rows_given(cls, table, rng):
     assert not weighted[weights == 0].any()
     np.testing.assert_array_equal(repeated, weighted[rows])
     assert 0 < weighted.sum() < (weights > 0).sum()
+
+
+def test_targets_of_which_most_are_equal_have_inliers(rng):
+    X = rng.normal(size=(40, 2))
+    y = np.full(40, 3.0)
+    y[:6] += rng.uniform(1, 5, 6)
+    found = RANSACRegressor(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(found.inlier_mask_, np.arange(40) >= 6)
+    np.testing.assert_allclose(found.predict(X), 3.0)

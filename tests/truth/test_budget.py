@@ -43,6 +43,15 @@ def test_a_budget_that_does_not_bind_gives_least_squares_and_no_penalty(rng):
         assert model.spent_ < model.budget
 
 
+def test_the_size_of_the_free_weights_as_budget_gives_them_whatever_the_rounding(rng):
+    for _ in range(20):
+        X = rng.normal(size=(15, 30))
+        y = X[:, 0] + rng.normal(size=15)
+        free = LinearRegression().fit(X, y)
+        model = BudgetRegression(free.coef_ @ free.coef_ * (1 - 1e-15)).fit(X, y)
+        np.testing.assert_allclose(model.coef_, free.coef_, atol=1e-4)
+
+
 @pytest.mark.covers("lp-budget-regression")
 @pytest.mark.parametrize("p", [1, 1.3, 2, 3, np.inf])
 @pytest.mark.parametrize("share", [0.05, 0.7])

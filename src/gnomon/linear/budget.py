@@ -96,7 +96,9 @@ def within_sphere(gram, cross, budget: float) -> Spent:
         return float(np.linalg.norm(along / (values + 2 * alpha))) / np.sqrt(budget) - 1.0
 
     high = float(np.linalg.norm(along)) / np.sqrt(budget)
-    alpha = brentq(excess, LEAST_WEIGHT * high, high, **ROOT)
+    low = LEAST_WEIGHT * high
+    # rounding decides whether a plane that spends the whole budget is just within it
+    alpha = low if excess(low) <= 0 else brentq(excess, low, high, **ROOT)
     return Spent(vectors @ (along / (values + 2 * alpha)), alpha)
 
 

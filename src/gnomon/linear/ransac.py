@@ -39,6 +39,9 @@ storable(
 )
 
 
+ROUNDING = 1e-9  # of the largest target: far above rounding, far below differences that matter
+
+
 @method(
     task="regress",
     texts="000 11.2 · 001 3.6",
@@ -54,7 +57,8 @@ class RANSACRegressor(WrittenOut, linear_model.RANSACRegressor):
     Use it where up to about a half of the rows are wild, among the columns too; not for many
     columns, since a draw of as many rows then nearly always has a wild one. ``inlier_mask_`` says
     which rows were kept. Where there are fewer rows than a draw of ``min_samples=None`` needs, all
-    are drawn, which scikit-learn refuses.
+    are drawn, which scikit-learn refuses; where more than half of the targets are equal, its threshold
+    of zero, by which rounding makes every row an outlier, is a little above rounding here.
 
     Examples
     --------
@@ -94,17 +98,31 @@ class RANSACRegressor(WrittenOut, linear_model.RANSACRegressor):
         of_lines = self.estimator is None or isinstance(
             self.estimator, (LinearRegression, linear_model.LinearRegression)
         )
-        asked = self.min_samples
+        asked, threshold = self.min_samples, self.residual_threshold
+        if threshold is None:
+            self.residual_threshold = threshold_beyond_rounding(given["y"])
         shape = getattr(rows, "shape", ())
         if asked is None and of_lines and len(shape) == 2 and shape[0] > 0:
             self.min_samples = min(shape[1] + 1, shape[0])
         try:
             result = super()._fit_peer(fit, rows, given)
         finally:
-            self.min_samples = asked
+            self.min_samples, self.residual_threshold = asked, threshold
         if not np.isfinite(getattr(self.estimator_, "coef_", 0.0)).all():
             raise DataError(
                 "RANSACRegressor: the coefficients are not numbers, since values are too small or "
                 "too large. Rescale the columns"
             )
         return result
+
+
+def threshold_beyond_rounding(y: Any) -> float | None:
+    """A threshold of residuals where more than half of the targets are equal, otherwise None.
+
+    scikit-learn's default, the median absolute deviation, is zero there: rounding alone would make
+    every row an outlier.
+    """
+    y = np.asarray(y, dtype=np.float64)
+    if np.median(np.abs(y - np.median(y, axis=0))) > 0:
+        return None
+    return ROUNDING * float(np.abs(y).max(initial=0.0)) or None
