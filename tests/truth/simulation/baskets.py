@@ -53,5 +53,5 @@ def linked_items(law: str, rng: np.random.Generator) -> Outcome:
         confidence.append(holds(rule.confidence, both[i, j] / alone[i]))
         lift.append(holds(rule.lift, both[i, j] / (alone[i] * alone[j])))
     if not lift:
-        return {}
+        return {"confidence": None, "lift": None}
     return {"confidence": float(np.mean(confidence)), "lift": float(np.mean(lift))}
