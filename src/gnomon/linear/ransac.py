@@ -57,8 +57,8 @@ class RANSACRegressor(WrittenOut, linear_model.RANSACRegressor):
     Use it where up to about a half of the rows are wild, among the columns too; not for many
     columns, since a draw of as many rows then nearly always has a wild one. ``inlier_mask_`` says
     which rows were kept. Where there are fewer rows than a draw of ``min_samples=None`` needs, all
-    are drawn, which scikit-learn refuses; where more than half of the targets are equal, its threshold
-    of zero, by which rounding makes every row an outlier, is a little above rounding here.
+    are drawn, which scikit-learn refuses; where more than half of the targets are equal, its
+    threshold of zero, by which rounding makes every row an outlier, is a little above rounding.
 
     Examples
     --------
