@@ -53,7 +53,7 @@ def test_squared_errors_beyond_epsilon_are_minimized_to_the_last_digits(table):
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
     found = np.append(ours.coef_, ours.intercept_)
-    np.testing.assert_allclose(found, best.x, atol=1e-5)
+    np.testing.assert_allclose(found, best.x, atol=1e-3)  # BFGS ends early with wild rows
     assert loss(found) <= best.fun * (1 + 1e-9)
 
 
