@@ -1,7 +1,8 @@
 """Docstrings of classes, put together where a text stands once and serves several classes.
 
 Parameters that mean the same in several classes are described once: in the docstring of
-scikit-learn's class (`with_peer`), or in a text beside the classes (`shared_parameters`).
+scikit-learn's class (`with_peer`), or in a text beside the classes (`shared_parameters`, and
+`shared_attributes` for attributes).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 Class = TypeVar("Class", bound=type)
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
+NAMES = re.compile(r"\w+(, \w+)*")
 ENTRY = re.compile(r"([*\w]+(?:, [*\w]+)*)\s*(?::|$)")  # the first line of a parameter
 
 
@@ -58,22 +60,80 @@ def shared_parameters(texts: str) -> Callable[[Class], Class]:
     power : int, default=1
         Of the mean.
     """
-    lines = texts.strip().splitlines()
-    starts = [at for at, line in enumerate(lines) if not line.startswith(" ")]
-    parts = [lines[at:end] for at, end in zip(starts, [*starts[1:], len(lines)])]
-    entries = {first.split(" : ")[0]: (first, more) for first, *more in parts}
+    entries = entries_of(texts)
 
     def describe(cls: Class) -> Class:
         known = _places(inspect.cleandoc(cls.__doc__ or "").splitlines())
         found = {}
         for name, parameter in _parameters(cls).items():
             if name in entries and name not in known:
-                first, more = entries[name]
+                first, *more = entries[name]
                 found[name] = [f"{first}, default={stated(parameter.default)}", *more]
         cls.__doc__ = with_entries(cls, found)
         return cls
 
     return describe
+
+
+def shared_attributes(texts: str) -> Callable[[Class], Class]:
+    """Document attributes of a class by a text that several classes share.
+
+    In the section "Attributes", a line of names alone stands for the entries of the text.
+
+    Parameters
+    ----------
+    texts : str
+        Entries of a section "Attributes".
+
+    Returns
+    -------
+    decorator : callable
+
+    Examples
+    --------
+    >>> from gnomon.contract.docstrings import shared_attributes
+    >>> @shared_attributes("mean_ : float\\n    Of the rows.\\nscale_ : float")
+    ... class Mean:
+    ...     '''The mean.
+    ...
+    ...     Attributes
+    ...     ----------
+    ...     mean_, scale_
+    ...     n_iter_ : int
+    ...     '''
+    >>> print(Mean.__doc__)
+    The mean.
+    <BLANKLINE>
+    Attributes
+    ----------
+    mean_ : float
+        Of the rows.
+    scale_ : float
+    n_iter_ : int
+    """
+    entries = entries_of(texts)
+
+    def describe(cls: Class) -> Class:
+        lines = inspect.cleandoc(cls.__doc__ or "").splitlines()
+        first, last = _section(lines, "Attributes")
+        whole = lines[:first]
+        for line in lines[first:last]:
+            if NAMES.fullmatch(line):
+                whole += [each for name in line.split(", ") for each in entries[name]]
+            else:
+                whole.append(line)
+        cls.__doc__ = "\n".join(whole + lines[last:])
+        return cls
+
+    return describe
+
+
+def entries_of(texts: str) -> dict[str, list[str]]:
+    """The lines of each entry of a text, by name."""
+    lines = texts.strip().splitlines()
+    starts = [at for at, line in enumerate(lines) if not line.startswith(" ")]
+    parts = [lines[at:end] for at, end in zip(starts, [*starts[1:], len(lines)])]
+    return {part[0].split(" : ")[0]: part for part in parts}
 
 
 def with_entries(cls: type, entries: dict[str, list[str]]) -> str:
@@ -118,12 +178,12 @@ def _end_of_parameters(lines: list[str]) -> int:
     return last
 
 
-def _section(lines: list[str]) -> tuple[int, int]:
-    """The lines of the section "Parameters": first, and one after the last."""
+def _section(lines: list[str], name: str = "Parameters") -> tuple[int, int]:
+    """The lines of a section: first, and one after the last."""
     heads = [at - 1 for at, line in enumerate(lines) if at and re.fullmatch(r"-{3,}", line)]
-    start = next((head for head in heads if lines[head] == "Parameters"), None)
+    start = next((head for head in heads if lines[head] == name), None)
     if start is None:
-        raise TypeError('the docstring has no section "Parameters"')
+        raise TypeError(f'the docstring has no section "{name}"')
     end = next((head for head in heads if head > start), len(lines))
     return start + 2, end
 

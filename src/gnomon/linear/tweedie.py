@@ -14,7 +14,7 @@ from numbers import Real
 import numpy as np
 
 from gnomon.contract import Data, Takes, intake
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, Interval, StrOptions, at_least, whole
@@ -48,6 +48,25 @@ keep_history : {"objective", "full"}
     Whether ``history_`` keeps the coefficients of each step too.
 n_jobs : int or None
     Threads; None for one per processor. Does not change the result.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+TWEEDIE_ATTRIBUTES = """\
+coef_ : ndarray of shape (n_columns,)
+    The coefficients b.
+intercept_ : float
+    The constant b0; zero without intercept.
+rank_ : int
+    Rank of the information about the coefficients.
+separated_ : bool
+    Always False here.
+statistics_ : GLMStatistics or None
+    What `summary` is made of; None where penalised.
+history_ : History
+    The objective at each step; it never rises.
+n_iter_ : int
+    Number of passes.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
 """
 
 
@@ -121,6 +140,7 @@ class PenalizedGLM(GLM):
 )
 @without_effect("solver", "verbose")
 @shared_parameters(TWEEDIE_PARAMETERS)
+@shared_attributes(TWEEDIE_ATTRIBUTES)
 class TweedieRegressor(PenalizedGLM):
     """Generalised linear model whose variance grows with a power of the mean.
 
@@ -138,22 +158,7 @@ class TweedieRegressor(PenalizedGLM):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    rank_ : int
-        Rank of the information about the coefficients.
-    separated_ : bool
-        Always False here.
-    statistics_ : GLMStatistics or None
-        What `summary` is made of; None where penalised.
-    history_ : History
-        The objective at each step; it never rises.
-    n_iter_ : int
-        Number of passes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    coef_, intercept_, rank_, separated_, statistics_, history_, n_iter_, n_features_in_
 
     Examples
     --------
@@ -217,6 +222,7 @@ class TweedieRegressor(PenalizedGLM):
 )
 @without_effect("solver", "verbose")
 @shared_parameters(TWEEDIE_PARAMETERS)
+@shared_attributes(TWEEDIE_ATTRIBUTES)
 class PoissonRegressor(PenalizedGLM):
     """Poisson regression: counts whose logarithm of the mean is linear.
 
@@ -229,22 +235,7 @@ class PoissonRegressor(PenalizedGLM):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    rank_ : int
-        Rank of the information about the coefficients.
-    separated_ : bool
-        Always False here.
-    statistics_ : GLMStatistics or None
-        What `summary` is made of; None where penalised.
-    history_ : History
-        The objective at each step; it never rises.
-    n_iter_ : int
-        Number of passes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    coef_, intercept_, rank_, separated_, statistics_, history_, n_iter_, n_features_in_
 
     Examples
     --------
@@ -292,6 +283,7 @@ class PoissonRegressor(PenalizedGLM):
 )
 @without_effect("solver", "verbose")
 @shared_parameters(TWEEDIE_PARAMETERS)
+@shared_attributes(TWEEDIE_ATTRIBUTES)
 class GammaRegressor(PenalizedGLM):
     """Gamma regression: positive amounts whose logarithm of the mean is linear.
 
@@ -304,22 +296,7 @@ class GammaRegressor(PenalizedGLM):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    rank_ : int
-        Rank of the information about the coefficients.
-    separated_ : bool
-        Always False here.
-    statistics_ : GLMStatistics or None
-        What `summary` is made of; None where penalised.
-    history_ : History
-        The objective at each step; it never rises.
-    n_iter_ : int
-        Number of passes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    coef_, intercept_, rank_, separated_, statistics_, history_, n_iter_, n_features_in_
 
     Examples
     --------

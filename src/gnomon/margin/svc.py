@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, StrOptions, above, between
@@ -33,6 +33,41 @@ CLASSES_PARAMETERS: dict[str, list] = {
     "decision_function_shape": [StrOptions({"ovo", "ovr"})],
     "break_ties": FLAG,
 }
+# Texts of attributes that classes here share, for their docstrings.
+SVC_ATTRIBUTES = """\
+support_ : ndarray of shape (n_support,)
+    Positions of the support vectors among the rows given, by class; of equal rows the first.
+support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+    These rows; sparse where rows were given so, empty where the kernel is precomputed.
+n_support_ : ndarray of shape (n_classes,)
+    Their number per class.
+coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
+    Weights of the columns; only with the linear kernel.
+intercept_ : ndarray of shape (n_pairs,)
+    The b of each pair.
+kernel_ : Kernel
+    The kernel with all its parameters.
+dual_objective_ : ndarray of shape (n_pairs,)
+    The dual objective reached.
+kkt_violation_ : ndarray of shape (n_pairs,)
+    Greatest violation of the conditions of optimality that is left.
+n_iter_ : ndarray of shape (n_pairs,)
+    Working sets that were solved.
+n_steps_ : ndarray of shape (n_pairs,)
+    Pair steps that were taken.
+fit_status_ : int
+    0 where the fit has converged, else 1.
+shape_fit_ : tuple of int
+    Shape of the rows seen in ``fit``.
+history_ : History
+    Sum of the dual objectives of all pairs, each after so many working sets.
+class_weight_ : ndarray of shape (n_classes,)
+    Factors of the classes.
+classes_ : ndarray of shape (n_classes,)
+    The classes.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+"""
 
 
 @method(
@@ -44,6 +79,7 @@ CLASSES_PARAMETERS: dict[str, list] = {
 )
 @without_effect("shrinking", "verbose", "random_state")
 @shared_parameters(MACHINE_TEXTS)
+@shared_attributes(SVC_ATTRIBUTES)
 class SVC(PairwiseMachine):
     """Support vector classifier with linear slack, for any kernel.
 
@@ -70,42 +106,14 @@ class SVC(PairwiseMachine):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors among the rows given, by class; of equal rows the first.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so, empty where the kernel is precomputed.
-    n_support_ : ndarray of shape (n_classes,)
-        Their number per class.
-    coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
-        Weights of the columns; only with the linear kernel.
+    support_, support_vectors_, n_support_, coef_
     dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
         y_i a_i; of several classes in libsvm's layout, see `gnomon.margin.pairwise`.
-    intercept_ : ndarray of shape (n_pairs,)
-        The b of each pair.
-    kernel_ : Kernel
-        The kernel with all its parameters.
-    dual_objective_ : ndarray of shape (n_pairs,)
-        The dual objective reached.
-    kkt_violation_ : ndarray of shape (n_pairs,)
-        Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Working sets that were solved.
-    n_steps_ : ndarray of shape (n_pairs,)
-        Pair steps that were taken.
-    fit_status_ : int
-        0 where the fit has converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the rows seen in ``fit``.
-    history_ : History
-        Sum of the dual objectives of all pairs, each after so many working sets.
+    intercept_, kernel_, dual_objective_, kkt_violation_, n_iter_, n_steps_, fit_status_
+    shape_fit_, history_
     probA_, probB_ : ndarray of shape (n_pairs,)
         Platt's sigmoids, in libsvm's signs; empty without ``probability=True``.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    class_weight_, classes_, n_features_in_
 
     See Also
     --------
@@ -214,6 +222,7 @@ class SVC(PairwiseMachine):
     peers=("sklearn.svm.LinearSVC with squared_hinge, which has no kernels",),
 )
 @shared_parameters(MACHINE_TEXTS)
+@shared_attributes(SVC_ATTRIBUTES)
 class SquaredSlackSVM(PairwiseMachine):
     """Support vector classifier with squared slack, for any kernel.
 
@@ -236,42 +245,14 @@ class SquaredSlackSVM(PairwiseMachine):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors among the rows given, by class; of equal rows the first.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so, empty where the kernel is precomputed.
-    n_support_ : ndarray of shape (n_classes,)
-        Their number per class.
-    coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
-        Weights of the columns; only with the linear kernel.
+    support_, support_vectors_, n_support_, coef_
     dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
         y_i a_i; of several classes in libsvm's layout.
-    intercept_ : ndarray of shape (n_pairs,)
-        The b of each pair.
-    kernel_ : Kernel
-        The kernel with all its parameters.
-    dual_objective_ : ndarray of shape (n_pairs,)
-        The dual objective reached.
-    kkt_violation_ : ndarray of shape (n_pairs,)
-        Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Working sets that were solved.
-    n_steps_ : ndarray of shape (n_pairs,)
-        Pair steps that were taken.
-    fit_status_ : int
-        0 where the fit has converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the rows seen in ``fit``.
-    history_ : History
-        Sum of the dual objectives of all pairs, each after so many working sets.
+    intercept_, kernel_, dual_objective_, kkt_violation_, n_iter_, n_steps_, fit_status_
+    shape_fit_, history_
     probA_, probB_ : ndarray of shape (n_pairs,)
         Platt's sigmoids, empty here.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    class_weight_, classes_, n_features_in_
 
     Examples
     --------
@@ -335,6 +316,7 @@ class SquaredSlackSVM(PairwiseMachine):
 )
 @without_effect("shrinking", "verbose", "random_state")
 @shared_parameters(MACHINE_TEXTS)
+@shared_attributes(SVC_ATTRIBUTES)
 class NuSVC(PairwiseMachine):
     """Support vector classifier whose parameter is a share of rows.
 
@@ -352,42 +334,14 @@ class NuSVC(PairwiseMachine):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors among the rows given, by class; of equal rows the first.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so, empty where the kernel is precomputed.
-    n_support_ : ndarray of shape (n_classes,)
-        Their number per class.
-    coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
-        Weights of the columns; only with the linear kernel.
+    support_, support_vectors_, n_support_, coef_
     dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
         y_i a_i / rho; of several classes in libsvm's layout.
-    intercept_ : ndarray of shape (n_pairs,)
-        The b of each pair.
-    kernel_ : Kernel
-        The kernel with all its parameters.
-    dual_objective_ : ndarray of shape (n_pairs,)
-        The dual objective reached.
-    kkt_violation_ : ndarray of shape (n_pairs,)
-        Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Working sets that were solved.
-    n_steps_ : ndarray of shape (n_pairs,)
-        Pair steps that were taken.
-    fit_status_ : int
-        0 where the fit has converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the rows seen in ``fit``.
-    history_ : History
-        Sum of the dual objectives of all pairs, each after so many working sets.
+    intercept_, kernel_, dual_objective_, kkt_violation_, n_iter_, n_steps_, fit_status_
+    shape_fit_, history_
     probA_, probB_ : ndarray of shape (n_pairs,)
         Platt's sigmoids, in libsvm's signs; empty without ``probability=True``.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factors of the classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    class_weight_, classes_, n_features_in_
 
     Examples
     --------

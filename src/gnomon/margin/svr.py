@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Data, Regressor
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
@@ -29,6 +29,40 @@ from gnomon.margin.machine import (
 )
 from gnomon.margin.svc import fill_up
 from gnomon.margin.working_set import Programme, Solution
+
+# Texts of attributes that classes here share, for their docstrings.
+SVR_ATTRIBUTES = """\
+support_ : ndarray of shape (n_support,)
+    Positions of the support vectors among the rows given; of equal rows the first.
+support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+    These rows; sparse where rows were given so, empty where the kernel is precomputed.
+n_support_ : ndarray of shape (1,)
+    Their number.
+coef_ : ndarray or csr_array of shape (1, n_columns)
+    Weights of the columns; only with the linear kernel.
+dual_coef_ : ndarray or csr_array of shape (1, n_support)
+    a_i - a*_i.
+intercept_ : ndarray of shape (1,)
+    The b.
+kernel_ : Kernel
+    The kernel with all its parameters.
+dual_objective_ : float
+    The dual objective reached.
+kkt_violation_ : float
+    Greatest violation of the conditions of optimality that is left.
+n_iter_ : int
+    Working sets that were solved.
+n_steps_ : int
+    Pair steps that were taken.
+fit_status_ : int
+    0 where the fit has converged, else 1.
+shape_fit_ : tuple of int
+    Shape of the rows seen in ``fit``.
+history_ : History
+    The dual objective after each working set.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+"""
 
 
 def both_sides(linear: np.ndarray, bound: np.ndarray) -> Programme:
@@ -90,6 +124,7 @@ class TubeMachine(KernelMachine, Regressor):
 )
 @without_effect("shrinking", "verbose")
 @shared_parameters(MACHINE_TEXTS)
+@shared_attributes(SVR_ATTRIBUTES)
 class SVR(TubeMachine):
     """Support vector regression: errors below epsilon are free, larger ones cost in proportion.
 
@@ -112,38 +147,11 @@ class SVR(TubeMachine):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so, empty where the kernel is precomputed.
-    n_support_ : ndarray of shape (1,)
-        Their number.
-    coef_ : ndarray or csr_array of shape (1, n_columns)
-        Weights of the columns; only with the linear kernel.
-    dual_coef_ : ndarray or csr_array of shape (1, n_support)
-        a_i - a*_i.
-    intercept_ : ndarray of shape (1,)
-        The b.
+    support_, support_vectors_, n_support_, coef_, dual_coef_, intercept_
     epsilon_ : float
         Half-width of the tube.
-    kernel_ : Kernel
-        The kernel with all its parameters.
-    dual_objective_ : float
-        The dual objective reached.
-    kkt_violation_ : float
-        Greatest violation of the conditions of optimality that is left.
-    n_iter_ : int
-        Working sets that were solved.
-    n_steps_ : int
-        Pair steps that were taken.
-    fit_status_ : int
-        0 where the fit has converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the rows seen in ``fit``.
-    history_ : History
-        The dual objective after each working set.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    kernel_, dual_objective_, kkt_violation_, n_iter_, n_steps_, fit_status_, shape_fit_, history_
+    n_features_in_
 
     Examples
     --------
@@ -209,6 +217,7 @@ class SVR(TubeMachine):
 )
 @without_effect("shrinking", "verbose")
 @shared_parameters(MACHINE_TEXTS)
+@shared_attributes(SVR_ATTRIBUTES)
 class NuSVR(TubeMachine):
     """Support vector regression that finds the width of its tube.
 
@@ -228,38 +237,11 @@ class NuSVR(TubeMachine):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_support,)
-        Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so, empty where the kernel is precomputed.
-    n_support_ : ndarray of shape (1,)
-        Their number.
-    coef_ : ndarray or csr_array of shape (1, n_columns)
-        Weights of the columns; only with the linear kernel.
-    dual_coef_ : ndarray or csr_array of shape (1, n_support)
-        a_i - a*_i.
-    intercept_ : ndarray of shape (1,)
-        The b.
+    support_, support_vectors_, n_support_, coef_, dual_coef_, intercept_
     epsilon_ : float
         Half-width of the tube that was found.
-    kernel_ : Kernel
-        The kernel with all its parameters.
-    dual_objective_ : float
-        The dual objective reached.
-    kkt_violation_ : float
-        Greatest violation of the conditions of optimality that is left.
-    n_iter_ : int
-        Working sets that were solved.
-    n_steps_ : int
-        Pair steps that were taken.
-    fit_status_ : int
-        0 where the fit has converged, else 1.
-    shape_fit_ : tuple of int
-        Shape of the rows seen in ``fit``.
-    history_ : History
-        The dual objective after each working set.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    kernel_, dual_objective_, kkt_violation_, n_iter_, n_steps_, fit_status_, shape_fit_, history_
+    n_features_in_
 
     Examples
     --------

@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_attributes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods, above, whole
 from gnomon.engine.registry import method
@@ -24,6 +25,31 @@ PARAMETERS = {
     "n_neighbors": [whole(1)],
     "alpha": [above(0)],
 } | SEARCH
+# Texts of attributes that classes here share, for their docstrings.
+LOCAL_ATTRIBUTES = """\
+n_samples_fit_ : int
+    Number of training rows.
+n_neighbors_ : int
+    Rows that a model is fitted on.
+rows_ : ndarray of shape (n_rows, n_columns)
+    The training rows.
+weights_ : ndarray of shape (n_rows,) or None
+    Their weights; None where all are one.
+units_ : MinkowskiDistance
+    Deviations of the columns, in which planes are fitted.
+distance_ : Distance
+    The fitted distance.
+index_ : NeighbourIndex
+    The stored rows, ready for searches.
+encoder_ : TableEncoder
+    How a table became numbers; only when a table was given.
+target_name_ : str
+    The target's column; only where it was given by name.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+feature_names_in_ : ndarray of str
+    Their names, where they had any.
+"""
 
 
 class LocalLearner(StoredRows):
@@ -146,6 +172,7 @@ def _each(near: Neighborhood):
     use="A relation that is simple nearby and not as a whole, with a learner that is fast to fit.",
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
 )
+@shared_attributes(LOCAL_ATTRIBUTES)
 class LocalRegressor(LocalLearner, Regressor):
     """Any regressor, trained on the nearest rows of each query in predict.
 
@@ -176,30 +203,10 @@ class LocalRegressor(LocalLearner, Regressor):
     ----------
     effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
         The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
-    n_samples_fit_ : int
-        Number of training rows.
-    n_neighbors_ : int
-        Rows that a model is fitted on.
-    rows_ : ndarray of shape (n_rows, n_columns)
-        The training rows.
+    n_samples_fit_, n_neighbors_, rows_
     targets_ : ndarray of shape (n_rows,)
         Their targets.
-    weights_ : ndarray of shape (n_rows,) or None
-        Their weights; None where all are one.
-    units_ : MinkowskiDistance
-        Deviations of the columns, in which planes are fitted.
-    distance_ : Distance
-        The fitted distance.
-    index_ : NeighbourIndex
-        The stored rows, ready for searches.
-    encoder_ : TableEncoder
-        How a table became numbers; only when a table was given.
-    target_name_ : str
-        The target's column; only where it was given by name.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    weights_, units_, distance_, index_, encoder_, target_name_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -258,6 +265,7 @@ class LocalRegressor(LocalLearner, Regressor):
     use="Boundaries that are simple nearby and not as a whole, with a learner fast to fit.",
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
 )
+@shared_attributes(LOCAL_ATTRIBUTES)
 class LocalClassifier(LocalLearner, Classifier):
     """Any classifier, trained on the nearest rows of each query in predict.
 
@@ -293,28 +301,8 @@ class LocalClassifier(LocalLearner, Classifier):
         The class of each stored row, as a position in ``classes_``.
     effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
         The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
-    n_samples_fit_ : int
-        Number of training rows.
-    n_neighbors_ : int
-        Rows that a model is fitted on.
-    rows_ : ndarray of shape (n_rows, n_columns)
-        The training rows.
-    weights_ : ndarray of shape (n_rows,) or None
-        Their weights; None where all are one.
-    units_ : MinkowskiDistance
-        Deviations of the columns, in which planes are fitted.
-    distance_ : Distance
-        The fitted distance.
-    index_ : NeighbourIndex
-        The stored rows, ready for searches.
-    encoder_ : TableEncoder
-        How a table became numbers; only when a table was given.
-    target_name_ : str
-        The target's column; only where it was given by name.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    n_samples_fit_, n_neighbors_, rows_, weights_, units_, distance_, index_, encoder_
+    target_name_, n_features_in_, feature_names_in_
 
     Examples
     --------

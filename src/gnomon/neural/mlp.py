@@ -28,7 +28,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract import Classifier, Data, Learner, Regressor, Takes, intake
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -137,6 +137,39 @@ n_jobs : int or None
     Threads; the result does not depend on it.
 keep_history : {"objective", "full"}
     "full" keeps the weights after every epoch in ``history_.states``.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+MLP_ATTRIBUTES = """\
+coefs_ : list of ndarray
+    Weights of each layer, shape (units before, units).
+intercepts_ : list of ndarray
+    Biases of each layer.
+norms_ : list of ndarray of shape (4, units)
+    Gain, shift, mean and variance of batch normalisation, layer by layer; else empty.
+loss_ : float
+    The loss of the last epoch.
+best_loss_ : float or None
+    The smallest loss; None with `early_stopping`.
+loss_curve_ : list of float
+    The loss of each epoch.
+best_validation_score_ : float or None
+    The greatest of them.
+t_ : int
+    Rows used in training.
+n_iter_ : int
+    Epochs made.
+n_layers_ : int
+    Layers with input and output.
+n_outputs_ : int
+    Numbers that the network gives.
+out_activation_ : str
+    Of the last layer.
+findings_ : list of str
+    What is wrong with the training, in words.
+history_ : History
+    The loss of each epoch.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
 """
 
 
@@ -674,6 +707,7 @@ class _FullMomentum(MomentumRule):
 )
 @without_effect("verbose")
 @shared_parameters(MLP_PARAMETERS)
+@shared_attributes(MLP_ATTRIBUTES)
 class MLPClassifier(_MultilayerPerceptron, Classifier):
     """A network of dense layers for classes, trained by back-propagation.
 
@@ -692,40 +726,14 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,) or list of ndarray
         The classes; of each column of a target of several columns.
-    coefs_ : list of ndarray
-        Weights of each layer, shape (units before, units).
-    intercepts_ : list of ndarray
-        Biases of each layer.
-    norms_ : list of ndarray of shape (4, units)
-        Gain, shift, mean and variance of batch normalisation, layer by layer; else empty.
+    coefs_, intercepts_, norms_
     column_mean_, column_scale_ : ndarray of shape (n_columns,) or None
         What the columns of a table with other columns than numbers are standardised by.
-    loss_ : float
-        The loss of the last epoch.
-    best_loss_ : float or None
-        The smallest loss; None with `early_stopping`.
-    loss_curve_ : list of float
-        The loss of each epoch.
+    loss_, best_loss_, loss_curve_
     validation_scores_ : list of float or None
         Accuracy on the rows put aside, by epoch.
-    best_validation_score_ : float or None
-        The greatest of them.
-    t_ : int
-        Rows used in training.
-    n_iter_ : int
-        Epochs made.
-    n_layers_ : int
-        Layers with input and output.
-    n_outputs_ : int
-        Numbers that the network gives.
-    out_activation_ : str
-        Of the last layer.
-    findings_ : list of str
-        What is wrong with the training, in words.
-    history_ : History
-        The loss of each epoch.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    best_validation_score_, t_, n_iter_, n_layers_, n_outputs_, out_activation_, findings_
+    history_, n_features_in_
 
     See Also
     --------
@@ -940,6 +948,7 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
 )
 @without_effect("verbose")
 @shared_parameters(MLP_PARAMETERS)
+@shared_attributes(MLP_ATTRIBUTES)
 class MLPRegressor(_MultilayerPerceptron, Regressor):
     """A network of dense layers for numbers, trained by back-propagation.
 
@@ -956,40 +965,14 @@ class MLPRegressor(_MultilayerPerceptron, Regressor):
 
     Attributes
     ----------
-    coefs_ : list of ndarray
-        Weights of each layer, shape (units before, units).
-    intercepts_ : list of ndarray
-        Biases of each layer.
-    norms_ : list of ndarray of shape (4, units)
-        Gain, shift, mean and variance of batch normalisation, layer by layer; else empty.
+    coefs_, intercepts_, norms_
     column_mean_, column_scale_ : ndarray of shape (n_columns,) or None
         What the columns of a table with other columns than numbers are standardised by.
-    loss_ : float
-        The loss of the last epoch.
-    best_loss_ : float or None
-        The smallest loss; None with `early_stopping`.
-    loss_curve_ : list of float
-        The loss of each epoch.
+    loss_, best_loss_, loss_curve_
     validation_scores_ : list of float or None
         R2 on the rows put aside, by epoch.
-    best_validation_score_ : float or None
-        The greatest of them.
-    t_ : int
-        Rows used in training.
-    n_iter_ : int
-        Epochs made.
-    n_layers_ : int
-        Layers with input and output.
-    n_outputs_ : int
-        Numbers that the network gives.
-    out_activation_ : str
-        Of the last layer.
-    findings_ : list of str
-        What is wrong with the training, in words.
-    history_ : History
-        The loss of each epoch.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    best_validation_score_, t_, n_iter_, n_layers_, n_outputs_, out_activation_, findings_
+    history_, n_features_in_
 
     See Also
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn import preprocessing
 
+from gnomon.contract.docstrings import shared_attributes
 from gnomon.contract.inert import without_effect
 from gnomon.contract.intake.arrays import is_plain, squares_are_small
 from gnomon.engine.estimator import Takes
@@ -19,6 +20,19 @@ from gnomon.table.kinds import Kind
 
 EPS = np.finfo(np.float64).eps
 SAME = 10 * EPS
+# Texts of attributes that classes here share, for their docstrings.
+SCALER_ATTRIBUTES = """\
+n_samples_seen_ : int
+    Rows that were counted.
+positions_ : ndarray of int
+    Positions of the columns concerned.
+kinds_ : list of str
+    Kinds of all columns seen in ``fit``.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+feature_names_in_ : ndarray of str
+    Their names, where they had any.
+"""
 
 
 @method(
@@ -31,6 +45,7 @@ SAME = 10 * EPS
     synonyms=("standardize", "z-score"),
 )
 @without_effect("copy")
+@shared_attributes(SCALER_ATTRIBUTES)
 class StandardScaler(BatchScaler):
     """Number columns to mean zero and standard deviation one: x' = (x - mean) / sd.
 
@@ -65,14 +80,7 @@ class StandardScaler(BatchScaler):
         What each is divided by; 1 for a constant column.
     n_samples_seen_ : int or ndarray
         Rows that were counted, per column where some are missing.
-    positions_ : ndarray of int
-        Positions of the columns concerned.
-    kinds_ : list of str
-        Kinds of all columns seen in ``fit``.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    positions_, kinds_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -156,6 +164,7 @@ class StandardScaler(BatchScaler):
     synonyms=("normalize to a range",),
 )
 @without_effect("copy")
+@shared_attributes(SCALER_ATTRIBUTES)
 class MinMaxScaler(BatchScaler):
     """Number columns from [a, b] to [low, high]: x' = (x-a)/(b-a) (high-low) + low.
 
@@ -187,16 +196,7 @@ class MinMaxScaler(BatchScaler):
         What each is multiplied by.
     min_ : ndarray of shape (n_columns,)
         What is added afterwards.
-    n_samples_seen_ : int
-        Rows that were counted.
-    positions_ : ndarray of int
-        Positions of the columns concerned.
-    kinds_ : list of str
-        Kinds of all columns seen in ``fit``.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    n_samples_seen_, positions_, kinds_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -245,6 +245,7 @@ class MinMaxScaler(BatchScaler):
     on="scikit-learn",
 )
 @without_effect("copy")
+@shared_attributes(SCALER_ATTRIBUTES)
 class MaxAbsScaler(BatchScaler):
     """Number columns divided by their largest absolute value, so that zeros stay zeros.
 
@@ -265,16 +266,7 @@ class MaxAbsScaler(BatchScaler):
         The largest absolute value of each column concerned.
     scale_ : ndarray of shape (n_columns,)
         What each is divided by; 1 for a column of zeros.
-    n_samples_seen_ : int
-        Rows that were counted.
-    positions_ : ndarray of int
-        Positions of the columns concerned.
-    kinds_ : list of str
-        Kinds of all columns seen in ``fit``.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    n_samples_seen_, positions_, kinds_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -306,6 +298,7 @@ class MaxAbsScaler(BatchScaler):
     on="scikit-learn",
 )
 @without_effect("copy")
+@shared_attributes(SCALER_ATTRIBUTES)
 class RobustScaler(Unweighted):
     """Number columns minus their median, divided by their interquartile range.
 
@@ -334,14 +327,7 @@ class RobustScaler(Unweighted):
         Median of each column concerned.
     scale_ : ndarray of shape (n_columns,) or None
         What each is divided by.
-    positions_ : ndarray of int
-        Positions of the columns concerned.
-    kinds_ : list of str
-        Kinds of all columns seen in ``fit``.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    positions_, kinds_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -392,6 +378,7 @@ class RobustScaler(Unweighted):
     use="Around a target of whole numbers: learn it as real, round what is predicted.",
     avoid="Counts where a fraction is the right answer (an expected number).",
 )
+@shared_attributes(SCALER_ATTRIBUTES)
 class RoundToInteger(NumberFilter):
     """Whole numbers are treated as real ones, and rounded on the way back.
 
@@ -414,14 +401,7 @@ class RoundToInteger(NumberFilter):
         The least value of each column concerned.
     greatest_ : ndarray of shape (n_columns,)
         The greatest value.
-    positions_ : ndarray of int
-        Positions of the columns concerned.
-    kinds_ : list of str
-        Kinds of all columns seen in ``fit``.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Their names, where they had any.
+    positions_, kinds_, n_features_in_, feature_names_in_
 
     Examples
     --------

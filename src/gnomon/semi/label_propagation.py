@@ -19,12 +19,55 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.semi.graph import GraphLabels, Points, normalized, squared_distances
 
 CELLS_OF_BLOCK = 2**17  # of kernel values to new rows, 1 MB
+# Texts of attributes that classes here share, for their docstrings.
+PROPAGATION_ATTRIBUTES = """\
+X_ : ndarray or csr_array of shape (n_points, n_features)
+    The different rows.
+classes_ : ndarray of shape (n_classes,)
+    The classes.
+label_distributions_ : ndarray of shape (n_samples, n_classes)
+    Probabilities of the classes of every row.
+transduction_ : ndarray of shape (n_samples,)
+    The class of every row; -1, "" or None where nothing is known.
+reached_ : ndarray of bool of shape (n_points,)
+    Which points a label reaches.
+point_distributions_ : ndarray of shape (n_points, n_classes)
+    Probabilities of the different rows.
+point_weights_ : ndarray of shape (n_points,)
+    Their weights.
+place_ : ndarray of int of shape (n_samples,)
+    The point of every row; -1 for rows of weight zero.
+index_ : NeighborIndex
+    The points.
+history_ : History
+    The change of each step.
+n_iter_ : int
+    Number of steps.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+"""
+# Texts of parameters that classes here share, for their docstrings.
+PROPAGATION_PARAMETERS = """\
+kernel : {"knn", "rbf"} or callable
+    Weights of the graph; a function gets two arrays of rows and gives a matrix of weights.
+gamma : float
+    Of the kernel "rbf".
+n_neighbors : int
+    Neighbors of a row, itself included, for the kernel "knn".
+max_iter : int
+    Most steps.
+n_jobs : int or None
+    Threads; the result does not depend on it.
+keep_history : {"objective", "full"}
+    "full" keeps the probabilities after every step, for a replay.
+"""
 
 
 class Propagates(GraphLabels):
@@ -134,6 +177,8 @@ class Propagates(GraphLabels):
     peers=("sklearn.semi_supervised.LabelPropagation",),
     synonyms=("semi-supervised", "transduction"),
 )
+@shared_attributes(PROPAGATION_ATTRIBUTES)
+@shared_parameters(PROPAGATION_PARAMETERS)
 class LabelPropagation(Propagates):
     """Labels walk along a graph of similar rows; given labels stay as they are.
 
@@ -148,47 +193,13 @@ class LabelPropagation(Propagates):
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        Weights of the graph; a function gets two arrays of rows and gives a matrix of weights.
-    gamma : float, default=20
-        Of the kernel "rbf".
-    n_neighbors : int, default=7
-        Neighbors of a row, itself included, for the kernel "knn".
-    max_iter : int, default=1000
-        Most steps.
     tol : float, default=1e-3
         Least change of all values in a step.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the probabilities after every step, for a replay.
 
     Attributes
     ----------
-    X_ : ndarray or csr_array of shape (n_points, n_features)
-        The different rows.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Probabilities of the classes of every row.
-    transduction_ : ndarray of shape (n_samples,)
-        The class of every row; -1, "" or None where nothing is known.
-    reached_ : ndarray of bool of shape (n_points,)
-        Which points a label reaches.
-    point_distributions_ : ndarray of shape (n_points, n_classes)
-        Probabilities of the different rows.
-    point_weights_ : ndarray of shape (n_points,)
-        Their weights.
-    place_ : ndarray of int of shape (n_samples,)
-        The point of every row; -1 for rows of weight zero.
-    index_ : NeighborIndex
-        The points.
-    history_ : History
-        The change of each step.
-    n_iter_ : int
-        Number of steps.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    X_, classes_, label_distributions_, transduction_, reached_, point_distributions_
+    point_weights_, place_, index_, history_, n_iter_, n_features_in_
 
     Examples
     --------
@@ -239,6 +250,8 @@ class LabelPropagation(Propagates):
     peers=("sklearn.semi_supervised.LabelSpreading",),
     synonyms=("semi-supervised", "transduction"),
 )
+@shared_attributes(PROPAGATION_ATTRIBUTES)
+@shared_parameters(PROPAGATION_PARAMETERS)
 class LabelSpreading(Propagates):
     """Labels spread along a graph of similar rows and may change where neighbors disagree.
 
@@ -252,49 +265,15 @@ class LabelSpreading(Propagates):
 
     Parameters
     ----------
-    kernel : {"knn", "rbf"} or callable, default="rbf"
-        Weights of the graph; a function gets two arrays of rows and gives a matrix of weights.
-    gamma : float, default=20
-        Of the kernel "rbf".
-    n_neighbors : int, default=7
-        Neighbors of a row, itself included, for the kernel "knn".
     alpha : float, default=0.2
         Share of a row's value that comes from its neighbors, between 0 and 1.
-    max_iter : int, default=30
-        Most steps.
     tol : float, default=1e-3
         Least change of all values in a step.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the probabilities after every step, for a replay.
 
     Attributes
     ----------
-    X_ : ndarray or csr_array of shape (n_points, n_features)
-        The different rows.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Probabilities of the classes of every row.
-    transduction_ : ndarray of shape (n_samples,)
-        The class of every row; -1, "" or None where nothing is known.
-    reached_ : ndarray of bool of shape (n_points,)
-        Which points a label reaches.
-    point_distributions_ : ndarray of shape (n_points, n_classes)
-        Probabilities of the different rows.
-    point_weights_ : ndarray of shape (n_points,)
-        Their weights.
-    place_ : ndarray of int of shape (n_samples,)
-        The point of every row; -1 for rows of weight zero.
-    index_ : NeighborIndex
-        The points.
-    history_ : History
-        The change of each step.
-    n_iter_ : int
-        Number of steps.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    X_, classes_, label_distributions_, transduction_, reached_, point_distributions_
+    point_weights_, place_, index_, history_, n_iter_, n_features_in_
 
     Examples
     --------

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from gnomon.contract import Classifier, Data, Regressor, intake
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
@@ -108,6 +108,36 @@ n_jobs : int
     Threads; None for one per processor.
 keep_history : {"objective", "full"}
     Whether ``history_`` also keeps each round's gains by column.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+HISTOGRAM_BOOSTING_ATTRIBUTES = """\
+n_iter_ : int
+    Rounds that are kept.
+n_estimators_ : int
+    The same.
+n_trees_per_iteration_ : int
+    Trees of a round.
+train_score_ : ndarray
+    Minus the loss of the training rows after each round; empty without early stopping.
+validation_score_ : ndarray
+    Minus the loss of the rows kept aside after each round; empty without such rows.
+do_early_stopping_ : bool
+    Whether the rounds could end early.
+is_categorical_ : ndarray of bool or None
+    Which columns are categories; None where none is.
+feature_importances_ : ndarray of shape (n_columns,)
+    Gains by column, adding up to one.
+history_ : History
+    Mean loss of the training rows after each round.
+validation_loss_ : ndarray of shape (n_rounds,)
+    Mean loss of the rows kept aside; only with such rows.
+best_round_ : int
+    The round in which it was least, counted from one; only with early stopping.
+oob_improvement_ : ndarray of shape (n_rounds,)
+    How much each round lowered the mean loss of the rows that it did not draw; only with
+    ``subsample`` below one.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
 """
 
 
@@ -747,6 +777,7 @@ BOOSTING_CONSTRAINTS = {
 @former_parameters(n_estimators="max_iter")
 @without_effect("verbose")
 @shared_parameters(HISTOGRAM_BOOSTING_PARAMETERS)
+@shared_attributes(HISTOGRAM_BOOSTING_ATTRIBUTES)
 class HistGradientBoostingRegressor(Boosted, Regressor):
     """Numbers from a sum of small trees, each grown on the gradient of the loss of those before.
 
@@ -790,33 +821,9 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
         One per round; values are what they add to the score.
     baseline_ : ndarray of shape (1,)
         The score before the first tree.
-    n_iter_ : int
-        Rounds that are kept.
-    n_estimators_ : int
-        The same.
-    n_trees_per_iteration_ : int
-        Trees of a round.
-    train_score_ : ndarray
-        Minus the loss of the training rows after each round; empty without early stopping.
-    validation_score_ : ndarray
-        Minus the loss of the rows kept aside after each round; empty without such rows.
-    do_early_stopping_ : bool
-        Whether the rounds could end early.
-    is_categorical_ : ndarray of bool or None
-        Which columns are categories; None where none is.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Gains by column, adding up to one.
-    history_ : History
-        Mean loss of the training rows after each round.
-    validation_loss_ : ndarray of shape (n_rounds,)
-        Mean loss of the rows kept aside; only with such rows.
-    best_round_ : int
-        The round in which it was least, counted from one; only with early stopping.
-    oob_improvement_ : ndarray of shape (n_rounds,)
-        How much each round lowered the mean loss of the rows that it did not draw; only with
-        ``subsample`` below one.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    n_iter_, n_estimators_, n_trees_per_iteration_, train_score_, validation_score_
+    do_early_stopping_, is_categorical_, feature_importances_, history_, validation_loss_
+    best_round_, oob_improvement_, n_features_in_
 
     See Also
     --------
@@ -985,6 +992,7 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
 @former_parameters(n_estimators="max_iter")
 @without_effect("verbose")
 @shared_parameters(HISTOGRAM_BOOSTING_PARAMETERS)
+@shared_attributes(HISTOGRAM_BOOSTING_ATTRIBUTES)
 class HistGradientBoostingClassifier(Boosted, Classifier):
     """Classes from a sum of small trees, each grown on the gradient of the loss of those before.
 
@@ -1028,33 +1036,9 @@ class HistGradientBoostingClassifier(Boosted, Classifier):
         One per round and score, the scores of a round side by side; values are what they add.
     baseline_ : ndarray of shape (n_scores,)
         The scores before the first tree: one for two classes, else one per class.
-    n_iter_ : int
-        Rounds that are kept.
-    n_estimators_ : int
-        The same.
-    n_trees_per_iteration_ : int
-        Trees of a round.
-    train_score_ : ndarray
-        Minus the loss of the training rows after each round; empty without early stopping.
-    validation_score_ : ndarray
-        Minus the loss of the rows kept aside after each round; empty without such rows.
-    do_early_stopping_ : bool
-        Whether the rounds could end early.
-    is_categorical_ : ndarray of bool or None
-        Which columns are categories; None where none is.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Gains by column, adding up to one.
-    history_ : History
-        Mean loss of the training rows after each round.
-    validation_loss_ : ndarray of shape (n_rounds,)
-        Mean loss of the rows kept aside; only with such rows.
-    best_round_ : int
-        The round in which it was least, counted from one; only with early stopping.
-    oob_improvement_ : ndarray of shape (n_rounds,)
-        How much each round lowered the mean loss of the rows that it did not draw; only with
-        ``subsample`` below one.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    n_iter_, n_estimators_, n_trees_per_iteration_, train_score_, validation_score_
+    do_early_stopping_, is_categorical_, feature_importances_, history_, validation_loss_
+    best_round_, oob_improvement_, n_features_in_
 
     See Also
     --------

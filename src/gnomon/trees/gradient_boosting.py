@@ -20,7 +20,7 @@ import sklearn.ensemble as peer
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Learner, Regressor, Takes, intake
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import (
     FLAG,
@@ -100,6 +100,30 @@ tol : float
     Least fall of the loss that counts.
 ccp_alpha : float
     Cost-complexity pruning of each tree.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+GRADIENT_BOOSTING_ATTRIBUTES = """\
+estimators_ : ndarray of DecisionTreeRegressor of shape (n_estimators_, n_scores)
+    The trees.
+trees_ : list of Tree
+    The trees as arrays, the scores of a round side by side.
+n_estimators_ : int
+    Rounds made.
+train_score_ : ndarray of shape (n_estimators_,)
+    Loss of the rows that each round was fitted on.
+oob_improvement_ : ndarray of shape (n_estimators_,)
+    How much each round lowered the loss of the rows that it did not draw; only with
+    ``subsample`` below one.
+n_trees_per_iteration_ : int
+    Scores, and trees of a round.
+max_features_ : int
+    Columns looked at in a node.
+feature_importances_ : ndarray of shape (n_columns,)
+    Savings by column, adding up to one.
+history_ : History
+    ``train_score_``, and why the rounds ended.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
 """
 
 
@@ -364,6 +388,7 @@ class ExactBoosting(Learner):
 )
 @without_effect("verbose")
 @shared_parameters(GRADIENT_BOOSTING_PARAMETERS)
+@shared_attributes(GRADIENT_BOOSTING_ATTRIBUTES)
 class GradientBoostingClassifier(ExactBoosting, Classifier):
     """Classes from a sum of small exact trees, each fitted to the gradient of the loss before it.
 
@@ -381,27 +406,8 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    estimators_ : ndarray of DecisionTreeRegressor of shape (n_estimators_, n_scores)
-        The trees.
-    trees_ : list of Tree
-        The trees as arrays, the scores of a round side by side.
-    n_estimators_ : int
-        Rounds made.
-    train_score_ : ndarray of shape (n_estimators_,)
-        Loss of the rows that each round was fitted on.
-    oob_improvement_ : ndarray of shape (n_estimators_,)
-        How much each round lowered the loss of the rows that it did not draw; only with
-        ``subsample`` below one.
-    n_trees_per_iteration_ : int
-        Scores, and trees of a round.
-    max_features_ : int
-        Columns looked at in a node.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one.
-    history_ : History
-        ``train_score_``, and why the rounds ended.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    estimators_, trees_, n_estimators_, train_score_, oob_improvement_, n_trees_per_iteration_
+    max_features_, feature_importances_, history_, n_features_in_
 
     See Also
     --------
@@ -561,6 +567,7 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
 )
 @without_effect("verbose")
 @shared_parameters(GRADIENT_BOOSTING_PARAMETERS)
+@shared_attributes(GRADIENT_BOOSTING_ATTRIBUTES)
 class GradientBoostingRegressor(ExactBoosting, Regressor):
     """Numbers from a sum of small exact trees, each fitted to the gradient of the loss before it.
 
@@ -577,27 +584,8 @@ class GradientBoostingRegressor(ExactBoosting, Regressor):
 
     Attributes
     ----------
-    estimators_ : ndarray of DecisionTreeRegressor of shape (n_estimators_, n_scores)
-        The trees.
-    trees_ : list of Tree
-        The trees as arrays, the scores of a round side by side.
-    n_estimators_ : int
-        Rounds made.
-    train_score_ : ndarray of shape (n_estimators_,)
-        Loss of the rows that each round was fitted on.
-    oob_improvement_ : ndarray of shape (n_estimators_,)
-        How much each round lowered the loss of the rows that it did not draw; only with
-        ``subsample`` below one.
-    n_trees_per_iteration_ : int
-        Scores, and trees of a round.
-    max_features_ : int
-        Columns looked at in a node.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one.
-    history_ : History
-        ``train_score_``, and why the rounds ended.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    estimators_, trees_, n_estimators_, train_score_, oob_improvement_, n_trees_per_iteration_
+    max_features_, feature_importances_, history_, n_features_in_
 
     See Also
     --------

@@ -26,7 +26,7 @@ from sklearn.utils._param_validation import RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.estimate import check_level
 from gnomon.contract.inert import without_effect
 from gnomon.engine.draw import WeightedDraw, canonical_order
@@ -110,6 +110,35 @@ oob_importance : int
     much worse the tree gets (``oob_importances_``); 0 for not at all.
 keep_history : {"objective", "full"}
     What ``history_`` keeps of every tree: "full" also its size.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+FOREST_ATTRIBUTES = """\
+classes_ : ndarray of shape (n_classes,)
+    The classes, sorted.
+estimators_ : list of DecisionTreeClassifier
+    The trees as single decision trees.
+trees_ : list of Tree
+    The trees as arrays.
+feature_importances_ : ndarray of shape (n_columns,)
+    Savings by column, adding up to one. Biased towards columns of many values, and seen on the
+    training rows; ``oob_importance`` is not.
+oob_importances_ : PermutationImportance
+    Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
+oob_score_ : float
+    Accuracy on rows left out by the trees that are asked; only with ``oob_score=True``.
+oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+    Class shares from those trees; NaN for rows that every tree was grown on. Only with
+    ``oob_score=True``.
+history_ : History
+    Mean impurity of the leaves after each tree.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    Answers of those trees; NaN for rows that every tree was grown on. Only with
+    ``oob_score=True``.
+oob_errors_ : ndarray of shape (n_asked, n_targets)
+    Sizes of their errors, of the rows that a tree can be asked about, which
+    `predict_interval` uses. Only with ``oob_score=True``.
 """
 
 
@@ -768,6 +797,7 @@ class ForestClassifier(ManyTrees, ManyClasses):
 )
 @without_effect("verbose")
 @shared_parameters(FOREST_PARAMETERS)
+@shared_attributes(FOREST_ATTRIBUTES)
 class RandomForestClassifier(ForestClassifier):
     """The mean of many trees, each grown on a bootstrap sample with columns drawn at random in
     each node.
@@ -787,26 +817,8 @@ class RandomForestClassifier(ForestClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    estimators_ : list of DecisionTreeClassifier
-        The trees as single decision trees.
-    trees_ : list of Tree
-        The trees as arrays.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
-        training rows; ``oob_importance`` is not.
-    oob_importances_ : PermutationImportance
-        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
-    oob_score_ : float
-        Accuracy on rows left out by the trees that are asked; only with ``oob_score=True``.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Class shares from those trees; NaN for rows that every tree was grown on. Only with
-        ``oob_score=True``.
-    history_ : History
-        Mean impurity of the leaves after each tree.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    classes_, estimators_, trees_, feature_importances_, oob_importances_, oob_score_
+    oob_decision_function_, history_, n_features_in_
 
     Examples
     --------
@@ -976,6 +988,7 @@ class ForestRegressor(ManyTrees, Regressor):
 )
 @without_effect("verbose")
 @shared_parameters(FOREST_PARAMETERS)
+@shared_attributes(FOREST_ATTRIBUTES)
 class RandomForestRegressor(ForestRegressor):
     """The mean of many regression trees, each grown on a bootstrap sample.
 
@@ -995,26 +1008,14 @@ class RandomForestRegressor(ForestRegressor):
     ----------
     estimators_ : list of DecisionTreeRegressor
         The trees as single decision trees.
-    trees_ : list of Tree
-        The trees as arrays.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
-        training rows; ``oob_importance`` is not.
-    oob_importances_ : PermutationImportance
-        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
+    trees_, feature_importances_, oob_importances_
     oob_score_ : float
         R2 on rows left out by the trees that are asked; only with ``oob_score=True``. As in
         `score`, a target that does not vary gives 1 where it is met and 0 where not.
-    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Answers of those trees; NaN for rows that every tree was grown on. Only with
-        ``oob_score=True``.
-    oob_errors_ : ndarray of shape (n_asked, n_targets)
-        Sizes of their errors, of the rows that a tree can be asked about, which
-        `predict_interval` uses. Only with ``oob_score=True``.
+    oob_prediction_, oob_errors_
     history_ : History
         Mean variance of the leaves after each tree.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    n_features_in_
 
     Examples
     --------
@@ -1084,6 +1085,7 @@ class RandomForestRegressor(ForestRegressor):
 )
 @without_effect("verbose")
 @shared_parameters(FOREST_PARAMETERS)
+@shared_attributes(FOREST_ATTRIBUTES)
 class ExtraTreesClassifier(ForestClassifier):
     """The mean of many trees whose thresholds are drawn at random: classes from numbers.
 
@@ -1101,26 +1103,8 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    estimators_ : list of DecisionTreeClassifier
-        The trees as single decision trees.
-    trees_ : list of Tree
-        The trees as arrays.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
-        training rows; ``oob_importance`` is not.
-    oob_importances_ : PermutationImportance
-        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
-    oob_score_ : float
-        Accuracy on rows left out by the trees that are asked; only with ``oob_score=True``.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Class shares from those trees; NaN for rows that every tree was grown on. Only with
-        ``oob_score=True``.
-    history_ : History
-        Mean impurity of the leaves after each tree.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    classes_, estimators_, trees_, feature_importances_, oob_importances_, oob_score_
+    oob_decision_function_, history_, n_features_in_
 
     Examples
     --------
@@ -1202,6 +1186,7 @@ class ExtraTreesClassifier(ForestClassifier):
 )
 @without_effect("verbose")
 @shared_parameters(FOREST_PARAMETERS)
+@shared_attributes(FOREST_ATTRIBUTES)
 class ExtraTreesRegressor(ForestRegressor):
     """The mean of many trees whose thresholds are drawn at random: numbers from numbers.
 
@@ -1224,26 +1209,14 @@ class ExtraTreesRegressor(ForestRegressor):
     ----------
     estimators_ : list of DecisionTreeRegressor
         The trees as single decision trees.
-    trees_ : list of Tree
-        The trees as arrays.
-    feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
-        training rows; ``oob_importance`` is not.
-    oob_importances_ : PermutationImportance
-        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
+    trees_, feature_importances_, oob_importances_
     oob_score_ : float
         R2 on rows left out by the trees that are asked; only with ``oob_score=True``. As in
         `score`, a target that does not vary gives 1 where it is met and 0 where not.
-    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Answers of those trees; NaN for rows that every tree was grown on. Only with
-        ``oob_score=True``.
-    oob_errors_ : ndarray of shape (n_asked, n_targets)
-        Sizes of their errors, of the rows that a tree can be asked about, which
-        `predict_interval` uses. Only with ``oob_score=True``.
+    oob_prediction_, oob_errors_
     history_ : History
         Mean variance of the leaves after each tree.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    n_features_in_
 
     Examples
     --------
