@@ -25,6 +25,8 @@ from gnomon.engine.threads import in_order
 LEAST_MOVE = 1e-12  # LIBLINEAR's: smaller moves of a coordinate are left out
 ROWS_AT_ONCE = 4096  # judgement: enough work for a thread
 TO_THE_WALL = 0.995  # the usual share of the way to the nearest bound in interior-point methods
+# judgement: a gap that grows tenfold after it was below a thousandth is rounding
+ROUNDED, WORSE = 1e-3, 10.0
 SHORTEST = 1e-10  # 33 halvings; shorter steps change no digit of the objective
 
 
@@ -255,12 +257,16 @@ class InteriorPoint(PlaneSearch):
         diagonal = self.lower / alpha + self.upper / room
         system = IdentityPlus(self._products(1.0 / diagonal))
 
+        def solved(right: np.ndarray) -> np.ndarray:
+            scaled = right / diagonal
+            return scaled - self._scores(system.solve(self._combined(scaled))) / diagonal
+
         def direction(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
             """Newton's step where z a is to become low and s (bound - a) high."""
             right = -residual + low / alpha - self.lower - high / room + self.upper
-            scaled = right / diagonal
-            bend = self._scores(system.solve(self._combined(scaled)))
-            move = scaled - bend / diagonal
+            move = solved(right)
+            # refined once: columns of unlike scale cost digits
+            move += solved(right - diagonal * move - self._scores(self._combined(move)))
             return (
                 move,
                 low / alpha - self.lower - self.lower * move / alpha,
@@ -281,8 +287,13 @@ class InteriorPoint(PlaneSearch):
         self.alpha = alpha + length * move
         self.lower = self.lower + length * low
         self.upper = self.upper + length * high
+        before, best = vars(self).copy(), self.gap
         self.plane = self._combined(self.alpha)
         self._look()
+        if best < ROUNDED and self.gap > WORSE * best:
+            # near the end rounding alone makes the gap grow, and every step would add to it
+            vars(self).update(before, alpha=alpha, ended=True)
+            return
         self.ended = self.gap <= self.tol or length < SHORTEST
 
     def _longest(self, move: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
