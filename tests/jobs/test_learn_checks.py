@@ -21,12 +21,14 @@ from gnomon.workbench.analysis.diagnosis import (
     group_scores,
     shift_check,
 )
+from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import set_up
 from gnomon.workbench.learn.checks import (
     CHECKS,
     as_on_folds,
     calibrated,
     stands_in,
+    underfitting,
     useless_columns,
 )
 from gnomon.workbench.learn.evidence import WRONG
@@ -73,6 +75,7 @@ def test_rows_that_stand_in_training_and_test_are_counted(rng):
     found = checks_of(columns)["repeated rows"]
     assert found.verdict == "warning"
     assert found.figure > 0.5
+    assert "Remove duplicates" in found.remedy
 
 
 @pytest.mark.covers("trap-warnings")
@@ -383,3 +386,23 @@ def test_of_many_columns_some_are_compared_and_the_result_says_how_many(rng):
     assert (found.n_compared, found.n_columns) == (DRIFT_COLUMNS, DRIFT_COLUMNS + 50)
     assert "200 of 250 columns" in found.some()
     assert not shift_check(rows[["x0", "x1"]][:30], rows[["x0", "x1"]][30:]).some()
+
+
+def test_rows_of_few_values_repeat_by_chance_and_the_score_of_the_others_is_given(rng):
+    votes = {f"v{j}": np.where(rng.random(200) < 0.5, "yes", "no").tolist() for j in range(9)}
+    y = [a if rng.random() < 0.9 else "maybe" for a in votes["v0"]]
+    found = checks_of(votes | {"y": y}, learners=["naive Bayes"])["repeated rows"]
+    assert found.figure > 0.05
+    assert "of the others alone" in found.finding
+    assert (found.verdict == "good") == ("does not hang" in found.finding)
+
+
+def test_a_baseline_that_is_chosen_is_not_said_to_underfit(rng):
+    problem = set_up(Table.from_dict({"x": rng.normal(size=40), "y": rng.normal(size=40)}), "y")
+    seen = SimpleNamespace(losses=(1.3, 1.1, 1.0), chosen=BASELINE, problem=problem)
+    assert underfitting(seen).verdict == "not made"
+
+
+def test_an_estimate_far_below_the_middle_of_its_interval_keeps_two_digits():
+    assert str(Estimate(0.35, 0.001, 218.0, 0.95, 50.0)) == "0.35 (0.00 to 218.00)"
+    assert str(Estimate(0.01, -5.0, 5.0, 0.95, 2.5)) == "0.0 (-5.0 to 5.0)"

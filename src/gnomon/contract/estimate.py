@@ -59,7 +59,10 @@ class Estimate(NamedTuple):
         width = self.high - self.low
         if not np.isfinite(width):
             return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
-        value, low, high = rounded([self.value, self.low, self.high], width / 2)
+        half = width / 2
+        if self.low >= 0 and 0 < self.value < half / 10:  # else 0.35 of up to 218 would be 0
+            half = self.value
+        value, low, high = rounded([self.value, self.low, self.high], half)
         return f"{value} ({low} to {high})"
 
 

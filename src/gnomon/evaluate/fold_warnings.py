@@ -113,7 +113,11 @@ def _count_all() -> None:
 
 def _say(category: type[Warning], texts: dict[int, str], n_folds: int) -> None:
     own = sum(fold < n_folds for fold in texts)
-    where = f"in {own} of {n_folds} folds" if own else f"in {len(texts)} fits for the interval"
+    where = (
+        f"in {own} of {n_folds} folds"
+        if own
+        else (f"in {len(texts)} fit{'s' if len(texts) > 1 else ''} for the interval")
+    )
     text = texts[min(texts)]
     try:
         warning = category(f"{text} ({where})")

@@ -165,7 +165,8 @@ class LearningProblem:
             values = self.values(self.rows)
             low, middle, high = np.percentile(values, [0, 50, 100])
             hint = classes_hint(self.rows, self.target)
-            return f"number from {low:.4g} to {high:.4g}, median {middle:.4g}{hint}"
+            low, middle, high = (shown_number(each) for each in (low, middle, high))
+            return f"number from {low} to {high}, median {middle}{hint}"
         total = sum(self.classes.values())
         shares = [f"{name} {number / total:.1%}" for name, number in self.classes.items()]
         more = f" and {len(shares) - 8} more" if len(shares) > 8 else ""
@@ -178,6 +179,11 @@ class LearningProblem:
         if self.rows.schema[self.target].kind not in (Kind.NUMBER, Kind.INTEGER):
             return ""
         return ". If these are amounts: --task regress"
+
+
+def shown_number(value: float) -> str:
+    """Four digits, or all of a whole part that has more; powers of ten only where it is huge."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def set_up(

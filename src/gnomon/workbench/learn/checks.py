@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
+from gnomon.engine.errors import DataError
 from gnomon.evaluate import CrossValidation, Estimate, calibration
 from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.diagnosis import (
@@ -21,7 +22,7 @@ from gnomon.workbench.analysis.diagnosis import (
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, coded
 from gnomon.workbench.learn.evidence import Check, Evidence
-from gnomon.workbench.learn.lead import leads, losses_of_rows
+from gnomon.workbench.learn.lead import leads, losses_of_rows, nearest_lead
 from gnomon.workbench.learn.leaks import exact_sum, golden_column, key_of_rows, too_good
 
 NOT_REAL = 0.5  # judgement: half of the gain over the baseline is lost between training and test
@@ -32,6 +33,7 @@ RARE_ROWS = 50  # judgement: ten test rows of a class in each of five folds
 ROWS_PER_COLUMN = 10  # the rule of thumb of ten rows for each coefficient
 FEW_ROWS = 200  # judgement: 40 test rows in a fifth: accuracy is known to 12 points or so
 REPEATED = 0.01  # judgement: one row in a hundred moves a score by a point at most
+FEW_VALUES = 12  # judgement: months and grades have as many; measurements have more
 OUT_OF_RANGE = 0.05  # judgement: of test targets; some leave the training range by chance
 MISCALIBRATED = 0.05  # judgement: a mean error of 5 points changes decisions at usual thresholds
 GROUP_P = 0.01  # stricter than 0.05: corrected for the groups, but one of many checks
@@ -54,13 +56,16 @@ def beats_the_baseline(seen: Evidence) -> Check:
     if seen.chosen == BASELINE:
         found = "not shown of any learner; the baseline, which looks at no column, is chosen."
         return Check(name, "bad", found, limit=limit, remedy=remedy)
-    lead = leads(seen.board)[seen.chosen]
+    found_of = leads(seen.board)
+    lead = found_of[seen.chosen]
     if np.isnan(lead.p):
         found = "not known: no fold could be compared."
         return Check(name, "bad", found, limit=limit, remedy=remedy)
     if lead.is_real:
         return Check(name, "good", f"yes, {lead}.", lead.p, limit)
-    return Check(name, "bad", f"not shown ({lead}).", lead.p, limit, remedy)
+    nearest = nearest_lead(found_of)
+    found = f"not shown of any learner; the nearest is {nearest.name} ({nearest})."
+    return Check(name, "bad", found, nearest.p, limit, remedy)
 
 
 def overfitting(seen: Evidence) -> Check:
@@ -88,6 +93,9 @@ def overfitting(seen: Evidence) -> Check:
 def underfitting(seen: Evidence) -> Check:
     """Is the learner rich enough to fit even the training rows?"""
     train, _, base = seen.losses
+    if seen.chosen == BASELINE:
+        found = "the baseline, which looks at no column, is chosen."
+        return Check("underfitting", "not made", found)
     if np.isnan(train):
         return Check("underfitting", "not made", UNKNOWN_ON_TRAINING)
     if seen.problem.figure.greater_is_better:
@@ -244,7 +252,9 @@ def useless_columns(seen: Evidence) -> Check:
             f"{importance.n_rows:,} test rows are too few to show of any single column that it "
             "matters.",
         )
-    found = f"of {len(useless)} of {n} columns no use is shown on {importance.n_rows:,} test rows"
+    found = (
+        f"{len(useless)} of {n} columns are not shown to help on {importance.n_rows:,} test rows"
+    )
     found += f": {', '.join(useless[:6])}{' ...' if len(useless) > 6 else ''}." if useless else "."
     if len(useless) <= n / 2:
         return Check("useful columns", "good", found, len(useless), "more than half")
@@ -254,8 +264,9 @@ def useless_columns(seen: Evidence) -> Check:
         found,
         len(useless),
         "more than half",
-        "Compare a run without them (--without): fewer columns are cheaper to collect and easier "
-        "to explain. Columns that stand in for each other look useless one by one.",
+        "Compare a run without some of them (--without): fewer columns are cheaper to collect and "
+        "easier to explain. Do not leave out all at once: columns that stand in for each other "
+        "look useless one by one.",
     )
 
 
@@ -312,18 +323,39 @@ def time_overlap(seen: Evidence) -> Check:
 def repeated_rows(seen: Evidence) -> Check:
     """Do rows stand in training and test both?"""
     names = [n for n in seen.problem.features if seen.train.schema[n].kind is not Kind.IDENTIFIER]
-    share = float(stands_in(seen.train, seen.test, names).mean())
+    known = stands_in(seen.train, seen.test, names)
+    share = float(known.mean())
     found = f"{share:.1%} of the test rows equal a training row in every column but the target."
     if share <= REPEATED:
         return Check("repeated rows", "good", found, share, f"above {REPEATED:.0%}")
-    return Check(
-        "repeated rows",
-        "warning",
-        found,
-        share,
-        f"above {REPEATED:.0%}",
-        "The score is partly memory. Remove duplicates, or name the groups that belong together.",
-    )
+    others = score_of(seen, ~known)
+    alike, limit = False, f"above {REPEATED:.0%}"
+    if others is not None:
+        found = f"{found[:-1]}; of the others alone {seen.problem.measure} is {others:.4g}."
+        alike = seen.figure.low <= others <= seen.figure.high
+    if alike and all(has_few_values(seen.train, name) for name in names):
+        found += " Columns of few values repeat by chance, and the score does not hang on it."
+        return Check("repeated rows", "good", found, share, f"{limit}, not by chance")
+    memory = "Rows that stand twice count twice." if alike else "The score is partly memory."
+    remedy = f"{memory} Remove duplicates, or name the groups that belong together."
+    return Check("repeated rows", "warning", found, share, limit, remedy)
+
+
+def has_few_values(rows: Table, name: str) -> bool:
+    """Whether a column has so few values that whole rows are equal by chance."""
+    return len(rows.column(name).unique()) <= FEW_VALUES
+
+
+def score_of(seen: Evidence, rows: np.ndarray) -> float | None:
+    """The measure on some test rows; None where they are too few for it."""
+    if rows.sum() < FEWEST_IN_GROUP:
+        return None
+    try:
+        found = seen.problem.figure.figure(seen.y_test[rows], seen.said.part(rows))
+    except DataError:
+        return None
+    value = found.value if isinstance(found, Estimate) else float(found)
+    return value if np.isfinite(value) else None
 
 
 def stands_in(known: Table, rows: Table, names: list[str]) -> np.ndarray:
@@ -614,7 +646,7 @@ def comparable_coefficients(seen: Evidence) -> Check | None:
     spread = np.nanstd(block, axis=0)
     spread = spread[spread > 0]
     ratio = float(spread.max() / spread.min()) if len(spread) else 1.0
-    found = f"the widest column spreads {ratio:,.3g} times as far as the narrowest."
+    found = f"the widest column spreads {ratio:,.0f} times as far as the narrowest."
     if ratio < SCALES_APART:
         return Check("comparable coefficients", "good", found, ratio, f"above {SCALES_APART:g}")
     return Check(

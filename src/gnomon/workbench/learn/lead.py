@@ -152,6 +152,11 @@ def error_of_folds(one: CrossValidation, other: CrossValidation, in_strata: bool
     return 0.0 if np.isnan(covariance) else float(np.sqrt((1 - 1 / folds) * covariance))
 
 
+def nearest_lead(found: dict[str, Lead]) -> Lead:
+    """Of the learners that do not beat the baseline beyond chance, the one of the least p."""
+    return min(found.values(), key=lambda each: (np.isnan(each.p), each.p, -each.gain))
+
+
 def lead_of(learner: CrossValidation, base: CrossValidation) -> Lead:
     """How far one learner is ahead of the baseline; p for it alone."""
     gains, owners, strata = paired_gains(learner, base)
