@@ -67,6 +67,7 @@ from gnomon.workbench.learn.final_figure import final_figure, owners_of
 from gnomon.workbench.learn.lead import gap_between, leads
 from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
+from gnomon.workbench.learn.own_estimators import in_words, own_entrants
 from gnomon.workbench.learn.plan import (
     ALWAYS,
     LATEST_TO_COMPARE,
@@ -147,14 +148,16 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult | 
         groups=options.groups,
         time=options.time,
     )
-    picked(portfolio(problem.task, len(problem.rows)), options.learners)
+    own = own_entrants(options.estimators, problem.task)
+    options.estimators = in_words(options.estimators)
+    picked([*portfolio(problem.task, len(problem.rows)), *own], options.learners)
     if options.cost is not None:
         require_costs(options.cost, problem)
     options.task, options.measure = problem.task, problem.measure
     options.budget = allowance.given
     run = Run.begin(request.folder, rows, source, options, JOB.name)
     with run:
-        return Learning(problem, options, allowance, run, request.progress).do()
+        return Learning(problem, options, allowance, run, request.progress, own).do()
 
 
 def require_costs(cost: Any, problem: LearningProblem) -> None:
@@ -269,8 +272,10 @@ class Learning:
         budget: Budget,
         run: Run,
         progress: Progress,
+        own: Sequence[Entrant] = (),
     ):
         self.problem, self.settings = problem, settings
+        self.own = list(own)
         self.budget, self.run, self.progress = budget, run, progress
         self.random_state = settings.random_state
         self.done = self.total = 0
@@ -366,6 +371,7 @@ class Learning:
             self.budget,
             self.random_state,
             lambda what: self.progress(what, 0, 0),
+            self.own,
         )
         settings.folds, settings.repeats = plan.effort.folds, plan.effort.repeats
         settings.search, settings.compare_rows = plan.effort.search, plan.effort.compare_rows

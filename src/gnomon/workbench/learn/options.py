@@ -40,6 +40,13 @@ class LearnOptions(Options):
         free=True,
         help="Compare these learners only; all by default. The baseline always runs.",
     )
+    estimators: Any = option(
+        None,
+        flag=None,
+        free=True,
+        help="Estimators and pipelines of scikit-learn that compete too: {'my name': estimator}. "
+        "A pipeline with a ColumnTransformer gets the table as a pandas data frame.",
+    )
     budget: Any = option(
         DEFAULT_BUDGET,
         free=True,

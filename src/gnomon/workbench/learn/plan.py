@@ -10,7 +10,7 @@ score first. Learners run from cheap to dear.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -316,6 +316,7 @@ def make_plan(
     budget: Budget,
     random_state: int,
     tell: Callable[[str], None],
+    own: Sequence[Entrant] = (),
 ) -> Plan:
     """Settle splits and learners within the budget.
 
@@ -330,6 +331,8 @@ def make_plan(
     random_state : int
     tell : callable
         ``tell(what)``.
+    own : sequence of Entrant, default=()
+        Learners that the user gives; they compete beside those that are asked for by name.
 
     Returns
     -------
@@ -347,7 +350,8 @@ def make_plan(
             effort.tune,
             first,
         )
-        return picked(found, learners)
+        asked_for = None if learners is None else [*learners, *(each.name for each in own)]
+        return picked([*found, *own], asked_for)
 
     def entrants_at(effort: Effort) -> list[Entrant]:
         return [each for each in all_entrants(effort) if each.fewest <= len(y)]

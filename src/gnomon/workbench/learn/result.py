@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.engine.errors import ModelFileError
 from gnomon.evaluate import Contributions, CrossValidation, Curve, Estimate, Leaderboard
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
@@ -24,7 +25,14 @@ from gnomon.workbench.base.whole_file import write_whole, written
 from gnomon.workbench.learn.cost import Cost
 from gnomon.workbench.learn.evidence import Check
 from gnomon.workbench.learn.final_figure import counted_as_one, owners_of
-from gnomon.workbench.learn.lead import LEVEL, Lead, leads, losses_of_rows, p_against_best
+from gnomon.workbench.learn.lead import (
+    LEVEL,
+    Lead,
+    leads,
+    losses_of_rows,
+    nearest_lead,
+    p_against_best,
+)
 from gnomon.workbench.learn.options import LearnOptions
 from gnomon.workbench.learn.plan import Plan
 from gnomon.workbench.learn.threshold import Threshold
@@ -202,7 +210,7 @@ class LearnResult(JobResult):
                 f"{self.chosen} beats the baseline ({self.measure} {base.value:.4g}) beyond chance "
                 f"({self.leads[self.chosen]}, paired losses of {self._compared()})."
             )
-        ahead = max(self.leads.values(), key=lambda each: (-each.p, each.gain))
+        ahead = nearest_lead(self.leads)
         tried = len(self.leads)
         of_all = f"{tried} of {tried + len(self.plan.left_out)} learners were tried"
         return (
@@ -418,7 +426,12 @@ class LearnResult(JobResult):
         inputs = self.problem.inputs(self.problem.rows)
         write_whole(folder / "schema.toml", inputs.schema.to_toml())
         written(self.sample, folder / "sample.parquet")
-        self.model.save(folder / "model.gnomon")
+        try:
+            self.model.save(folder / "model.gnomon")
+        except ModelFileError as error:
+            if not self.settings.estimators:
+                raise
+            self.run.decide("model.gnomon is not written", f"{error}; result.model is the model")
 
     def __str__(self) -> str:
         head = [f"{label + ':':<15}{text}" for label, text in self.problem.card()]
