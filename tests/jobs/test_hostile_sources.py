@@ -152,6 +152,18 @@ def test_small_parquet_and_arrow_files_of_many_equal_rows_are_refused(tmp_path):
         assert len(read(tmp_path / "levels.arrow")) == 10_000
 
 
+def test_texts_that_a_parquet_file_repeats_are_held_to_the_memory_limit(tmp_path):
+    long, short = ["x" * 100_000, "b", None], ["yes", "no", None]
+    for name, texts in (("long", long), ("short", short)):
+        rows = pa.table({"a": texts * 1000, "l": [["y" * 10], None, []] * 1000})
+        pq.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=700)
+    assert (tmp_path / "long.parquet").stat().st_size < LITTLE // 100
+    with gnomon.config(memory_limit=LITTLE):
+        with pytest.raises(MemoryLimitError, match="Reading"):
+            read(tmp_path / "long.parquet")
+        assert len(read(tmp_path / "short.parquet")) == 3000
+
+
 @pytest.mark.parametrize("reader", [read, scan])
 @pytest.mark.parametrize("opened", ['{"a":', '{"a":\n', '{"a": [', '{"[": "", "a":'])
 def test_deeply_nested_json_is_refused(reader, opened, tmp_path):

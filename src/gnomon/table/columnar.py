@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gnomon.engine import memory
 from gnomon.table.errors import ReadError
@@ -29,10 +30,46 @@ def read_parquet(
         # equal values are written once, so that a small file may hold very many rows
         cells = found.metadata.num_rows * sum(map(_width, found.schema_arrow.types))
         memory.require(cells, f"Reading {source.name}", STREAM)
+        _require_texts(file, found, source.name)
         file.seek(0)
         return pq.read_table(file)
 
     return _read(source, schema, columns, whole)
+
+
+def _require_texts(file: Any, found: Any, name: str) -> None:
+    """Refuse texts that a Parquet file writes once and repeats beyond the memory limit.
+
+    Only their places are read, and only where the longest text that can be would take too much in
+    all cells. Texts inside lists and records are not looked at.
+    """
+    import pyarrow.parquet as pq
+
+    kinds = found.schema_arrow
+    texts = [each.name for each in kinds if pa.types.is_string(each.type) or _is_bytes(each.type)]
+    groups = map(found.metadata.row_group, range(found.metadata.num_row_groups))
+    chunks = [group.column(k) for group in groups for k in range(group.num_columns)]
+    chunks = [each for each in chunks if each.path_in_schema in texts]
+    most = sum(each.num_values * each.total_uncompressed_size for each in chunks)
+    if most <= memory.limit():
+        return
+    file.seek(0)
+    size = 0
+    for batch in pq.ParquetFile(file, read_dictionary=texts).iter_batches(columns=texts):
+        size += sum(map(_unfolded_bytes, batch.columns))
+        memory.require(size, f"Reading {name}", STREAM)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_binary(kind))
+
+
+def _unfolded_bytes(column: pa.Array) -> int:
+    """Bytes of texts, each as often as it occurs."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary)
+    return int(pc.sum(lengths.take(column.indices)).as_py() or 0)
 
 
 def read_arrow(
