@@ -153,6 +153,9 @@ def ended(page, seconds: float = 300) -> None:
         ("train", {"target": "churn", "max_iter": "5"}),
         ("prepare", {"where": "age > 40"}),
         ("search", {"query": "good service"}),
+        ("topics", {"text": "last_message", "n_topics": "3", "max_iter": "20"}),
+        ("rules", {"max_length": "2"}),
+        ("label", {"target": "paperless"}),
     ],
 )
 def test_a_job_runs_from_its_form(tmp_path, job, fields):

@@ -12,7 +12,9 @@ from gnomon.workbench.base.options import Options, option
 class LabelOptions(Options):
     """The options of `label`."""
 
-    target: str = option(help="The column of labels; labels for its empty cells are requested.")
+    target: str = option(
+        column=True, help="The column of labels; labels for its empty cells are requested."
+    )
     without: list[str] = option([], help="Columns that are not used.")
     n_questions: int = option(10, flag="questions", least=1, help="Rows whose label is requested.")
     strategy: str = option(

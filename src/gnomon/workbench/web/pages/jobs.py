@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from typing import Any
 
 from starlette.responses import Response
@@ -16,15 +17,18 @@ from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 from gnomon.workbench.web.forms import fields_of, values_of
 
+SENTENCE = re.compile(r".+?(?:\.(?=\s)\s*|$)", re.DOTALL)
+OF_TERMINAL = re.compile(r"terminal|--\w")  # flags, and questions on the screen
 FIRST = 4  # fields that are shown at once; further ones are one click away
 
 
 def about(job: Job) -> str:
-    """What a job does: the help of its command, without the examples of the command line."""
+    """What a job does: the help of its command, without what holds on a command line alone."""
     module = importlib.import_module(f"gnomon.workbench.{job.name}.command")
     for _, found in inspect.getmembers(module, inspect.isclass):
         if issubclass(found, JobCommand) and found is not JobCommand and found.job is job:
-            return inspect.cleandoc(found.__doc__ or "").split("\n\nExample")[0]
+            told = inspect.cleandoc(found.__doc__ or "").split("\n\nExample")[0]
+            return "".join(each for each in SENTENCE.findall(told) if not OF_TERMINAL.search(each))
     return ""
 
 
