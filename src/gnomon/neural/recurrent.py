@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
@@ -27,6 +28,29 @@ from gnomon.sequence.emissions import number_rows
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
 LONGEST_GRADIENT = 5.0  # longer ones are shortened to this: one steep step must not undo many
+# Texts of parameters that classes here share, for their docstrings.
+RECURRENT_PARAMETERS = """\
+n_units : int
+    Units of each layer.
+cell : {"simple", "lstm", "gru"}
+    Simple units forget within tens of steps; gated ones keep what they need.
+n_layers : int
+alpha : float
+    Half of it times the sum of squared parameters is added to the loss.
+learning_rate : float
+batch_size : int
+    Sequences of a step.
+max_iter : int
+    Most passes over the sequences.
+tol : float
+    Least gain of a pass that counts as one.
+n_iter_no_change : int
+    Ends after so many passes without a gain.
+random_state : int, RandomState, Generator or None
+    Seed of the first parameters and of the order of sequences.
+keep_history : {"objective", "full"}
+    "full" keeps the parameters after every pass in ``history_.states``.
+"""
 
 
 class Padded(NamedTuple):
@@ -367,6 +391,7 @@ def has_value_per_step(sequences: Sequence, y: Sequence) -> bool:
     takes="sequences",
     synonyms=("rnn", "lstm", "gru", "recurrent neural network", "back-propagation through time"),
 )
+@shared_parameters(RECURRENT_PARAMETERS)
 class RecurrentClassifier(RecurrentEstimator):
     """Classes of sequences, or of their steps, by a recurrent network.
 
@@ -376,26 +401,6 @@ class RecurrentClassifier(RecurrentEstimator):
 
     Parameters
     ----------
-    n_units : int, default=32
-        Units of each layer.
-    cell : {"simple", "lstm", "gru"}, default="gru"
-        Simple units forget within tens of steps; gated ones keep what they need.
-    n_layers : int, default=1
-    alpha : float, default=0.0001
-        Half of it times the sum of squared parameters is added to the loss.
-    learning_rate : float, default=0.01
-    batch_size : int, default=32
-        Sequences of a step.
-    max_iter : int, default=100
-        Most passes over the sequences.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters and of the order of sequences.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------
@@ -492,6 +497,7 @@ class RecurrentClassifier(RecurrentEstimator):
     takes="sequences",
     synonyms=("rnn", "lstm", "gru", "recurrent neural network", "back-propagation through time"),
 )
+@shared_parameters(RECURRENT_PARAMETERS)
 class RecurrentRegressor(RecurrentEstimator):
     """Numbers for sequences, or for their steps, by a recurrent network.
 
@@ -500,26 +506,6 @@ class RecurrentRegressor(RecurrentEstimator):
 
     Parameters
     ----------
-    n_units : int, default=32
-        Units of each layer.
-    cell : {"simple", "lstm", "gru"}, default="gru"
-        Simple units forget within tens of steps; gated ones keep what they need.
-    n_layers : int, default=1
-    alpha : float, default=0.0001
-        Half of it times the sum of squared parameters is added to the loss.
-    learning_rate : float, default=0.01
-    batch_size : int, default=32
-        Sequences of a step.
-    max_iter : int, default=100
-        Most passes over the sequences.
-    tol : float, default=0.0001
-        Least gain of a pass that counts as one.
-    n_iter_no_change : int, default=10
-        Ends after so many passes without a gain.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the first parameters and of the order of sequences.
-    keep_history : {"objective", "full"}, default="objective"
-        "full" keeps the parameters after every pass in ``history_.states``.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ Texts: 004 7.1 · 003 2.7.1.
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 
 from sklearn import feature_selection
@@ -54,14 +55,17 @@ class ByScore(OverScikitLearn):
         return vars(self).get("_found_target", "any")
 
 
-@method(
+scored = partial(
+    method,
     task="filter",
     texts=TEXTS,
     use="Very many features, of which few matter by themselves.",
     avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.SelectKBest",),
     on="scikit-learn",
 )
+
+
+@scored(peers=("sklearn.feature_selection.SelectKBest",))
 class SelectKBest(ByScore, feature_selection.SelectKBest):
     """Keep the k features of the highest scores.
 
@@ -77,14 +81,7 @@ class SelectKBest(ByScore, feature_selection.SelectKBest):
     """
 
 
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="Very many features, of which few matter by themselves.",
-    avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.SelectPercentile",),
-    on="scikit-learn",
-)
+@scored(peers=("sklearn.feature_selection.SelectPercentile",))
 class SelectPercentile(ByScore, feature_selection.SelectPercentile):
     """Keep a percentage of the features, those of the highest scores.
 
@@ -100,14 +97,7 @@ class SelectPercentile(ByScore, feature_selection.SelectPercentile):
     """
 
 
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="Very many features, of which few matter by themselves.",
-    avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.SelectFpr",),
-    on="scikit-learn",
-)
+@scored(peers=("sklearn.feature_selection.SelectFpr",))
 class SelectFpr(ByScore, feature_selection.SelectFpr):
     """Keep features whose p-value is below a limit.
 
@@ -123,14 +113,7 @@ class SelectFpr(ByScore, feature_selection.SelectFpr):
     """
 
 
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="Very many features, of which few matter by themselves.",
-    avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.SelectFdr",),
-    on="scikit-learn",
-)
+@scored(peers=("sklearn.feature_selection.SelectFdr",))
 class SelectFdr(ByScore, feature_selection.SelectFdr):
     """Keep features by a bound on the expected share of false discoveries.
 
@@ -146,14 +129,7 @@ class SelectFdr(ByScore, feature_selection.SelectFdr):
     """
 
 
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="Very many features, of which few matter by themselves.",
-    avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.SelectFwe",),
-    on="scikit-learn",
-)
+@scored(peers=("sklearn.feature_selection.SelectFwe",))
 class SelectFwe(ByScore, feature_selection.SelectFwe):
     """Keep features by a bound on the probability of any false discovery.
 
@@ -169,14 +145,7 @@ class SelectFwe(ByScore, feature_selection.SelectFwe):
     """
 
 
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="Very many features, of which few matter by themselves.",
-    avoid="Features that matter only together (SequentialFeatureSelector, RFE).",
-    peers=("sklearn.feature_selection.GenericUnivariateSelect",),
-    on="scikit-learn",
-)
+@scored(peers=("sklearn.feature_selection.GenericUnivariateSelect",))
 class GenericUnivariateSelect(ByScore, feature_selection.GenericUnivariateSelect):
     """Keep features by a score, with the rule as a parameter.
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from gnomon.contract import Classifier, Data, Regressor, intake
+from gnomon.contract import Data, Regressor, intake
 from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -49,6 +49,7 @@ from gnomon.trees.boosting_rounds import NONE, Booster, Scored, Target, Tickets
 from gnomon.trees.boosting_workers import booster_on_workers
 from gnomon.trees.constraints import directions_of, interaction_sets
 from gnomon.trees.learner import GrowsTrees, columns_per_node, dense, normalized
+from gnomon.trees.outputs import StagedClasses
 from gnomon.trees.tree import Forest, Tree
 
 OPTIONAL = ("validation_loss_", "best_round_", "oob_improvement_", "_stopping_rows")
@@ -993,7 +994,7 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
 @without_effect("verbose")
 @shared_parameters(HISTOGRAM_BOOSTING_PARAMETERS)
 @shared_attributes(HISTOGRAM_BOOSTING_ATTRIBUTES)
-class HistGradientBoostingClassifier(Boosted, Classifier):
+class HistGradientBoostingClassifier(Boosted, StagedClasses):
     """Classes from a sum of small trees, each grown on the gradient of the loss of those before.
 
     Use it where accuracy or good probabilities count most on a table of mixed columns: it takes
@@ -1197,34 +1198,6 @@ class HistGradientBoostingClassifier(Boosted, Classifier):
         """
         for scores in self._staged_scores(X):
             yield _flat(scores)
-
-    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
-        """Probabilities of the classes after each round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-
-        Yields
-        ------
-        proba : ndarray of shape (n_samples, n_classes)
-        """
-        for scores in self._staged_scores(X):
-            yield self._shares(scores)
-
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """The most probable class after each round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-
-        Yields
-        ------
-        classes : ndarray of shape (n_samples,)
-        """
-        for shares in self.staged_predict_proba(X):
-            yield self.classes_[shares.argmax(axis=1)]
 
     def score(self, X, y, sample_weight=None) -> float:
         """The share of rows whose class is right; warns where the rows chose the rounds.

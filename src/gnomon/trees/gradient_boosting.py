@@ -19,7 +19,7 @@ import numpy as np
 import sklearn.ensemble as peer
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.contract import Classifier, Data, Learner, Regressor, Takes, intake
+from gnomon.contract import Data, Learner, Regressor, Takes, intake
 from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import (
@@ -37,6 +37,7 @@ from gnomon.engine.stored import CLASSES, Array, ListOf, Object, Optional, Whole
 from gnomon.trees.decision_tree import DecisionTreeRegressor
 from gnomon.trees.exact import EqualRows, dense_if_small, from_scikit_learn
 from gnomon.trees.learner import dense, normalized
+from gnomon.trees.outputs import StagedClasses
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
 BYTES_PER_NODE = 90  # as in `trees.learner`
@@ -389,7 +390,7 @@ class ExactBoosting(Learner):
 @without_effect("verbose")
 @shared_parameters(GRADIENT_BOOSTING_PARAMETERS)
 @shared_attributes(GRADIENT_BOOSTING_ATTRIBUTES)
-class GradientBoostingClassifier(ExactBoosting, Classifier):
+class GradientBoostingClassifier(ExactBoosting, StagedClasses):
     """Classes from a sum of small exact trees, each fitted to the gradient of the loss before it.
 
     Use it for tables of up to some thousand rows, or where scikit-learn's results are wanted; for
@@ -527,34 +528,6 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         yield from self._staged_scores(X)
-
-    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
-        """Probabilities of the classes after each round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-
-        Yields
-        ------
-        proba : ndarray of shape (n_samples, n_classes)
-        """
-        for scores in self._staged_scores(X):
-            yield self._shares(scores)
-
-    def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """The most probable class after each round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-
-        Yields
-        ------
-        classes : ndarray of shape (n_samples,)
-        """
-        for shares in self.staged_predict_proba(X):
-            yield self.classes_[shares.argmax(axis=1)]
 
 
 @method(

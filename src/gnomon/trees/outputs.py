@@ -1,7 +1,11 @@
-"""Classifiers of several targets at once: each column of the target has classes of its own."""
+"""What classifiers give: classes of several targets at once, and classes after each round.
+
+With several targets, each column of the target has classes of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,3 +51,45 @@ class ManyClasses(Classifier):
             np.ascontiguousarray(proba[:, k * width : k * width + len(classes)])
             for k, classes in enumerate(self.classes_)
         ]
+
+
+class StagedClasses(Classifier):
+    """A boosted classifier, which can be asked after each of its rounds."""
+
+    classes_: Any
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        """Raw scores after each round."""
+        raise NotImplementedError
+
+    def _shares(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes from raw scores."""
+        raise NotImplementedError
+
+    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+        """Probabilities of the classes after each round.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield self._shares(scores)
+
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
+        """The most probable class after each round.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        classes : ndarray of shape (n_samples,)
+        """
+        for shares in self.staged_predict_proba(X):
+            yield self.classes_[shares.argmax(axis=1)]
