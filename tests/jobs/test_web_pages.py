@@ -8,6 +8,7 @@ import pytest
 
 import gnomon
 from gnomon.table import Table, example
+from gnomon.table.picture_files import write_picture
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of, values_of
 from tests.jobs.web import browsed, served, submit, text_of
@@ -166,6 +167,26 @@ def test_a_job_runs_from_its_form(tmp_path, job, fields):
         submit(page, "#job", **fields)
         ended(page)
         assert f"gnomon.{JOBS[job].python or job}(" in text_of(page, "#script")
+        assert page.errors == []
+        assert page.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_jobs_of_pictures_and_functions_run_from_their_forms(tmp_path, rng):
+    write_picture(rng.integers(0, 2, (40, 40)) * 255.0, tmp_path / "noisy.png")
+    bowl = "def bowl(x):\n    return float(((x - 1) ** 2).sum())\n"
+    (tmp_path / "bowl.py").write_text(bowl, encoding="utf-8")
+    with served(tmp_path) as server, browsed(server) as page:
+        page.go(f"{server.root}/jobs/image")
+        submit(page, "#job", subject=str(tmp_path / "noisy.png"))
+        ended(page)
+        assert "gnomon.image(" in text_of(page, "#script")
+        page.go(f"{server.root}/jobs/minimize")
+        fields = {"bounds": "-5:5\n-5:5", "max_evaluations": "200"}
+        submit(page, "#job", subject=f"{tmp_path / 'bowl.py'}:bowl", **fields)
+        ended(page)
+        assert "gnomon.minimize(" in text_of(page, "#script")
         assert page.errors == []
         assert page.requests == []
 

@@ -122,8 +122,10 @@ def words_of(step: dict[str, Any]) -> str:
         return f"rename {given['column']}"
     if step["do"] == "reshape":
         return "; ".join(f"{name} {_listed(value)}" for name, value in given.items())
-    if step["do"] in ("columns", "replay"):
-        return f"{given['method']}"
+    if step["do"] == "columns":
+        return f"columns of {given['method']}"
+    if step["do"] == "replay":
+        return f"replay {given['method']}"
     if step["do"] == "ask":
         return str(given["words"])
     return str(given["job"])
