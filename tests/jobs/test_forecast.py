@@ -77,6 +77,21 @@ def test_the_held_out_window_chooses_nothing(rng):
     assert second.held_out.mase > 10 * first.held_out.mase
 
 
+def test_intervals_of_values_whose_spread_grows_with_them_stay_positive():
+    rng = np.random.default_rng(4)
+    t = np.arange(80)
+    values = np.exp(3 + 2 * np.sin(t / 4) + 0.8 * rng.normal(size=80))
+    found = gnomon.forecast(
+        {"t": t.tolist(), "y": values}, "y", "t", horizon=4, methods=["naive", "drift"], period=1
+    )
+    assert found.relative
+    assert (found.low > 0).all()
+    assert (found.low < found.forecasts).all()
+    np.testing.assert_allclose(
+        np.log(found.high / found.forecasts), np.log(found.forecasts / found.low)
+    )
+
+
 def test_weights_of_a_combination_count_the_last_window_once_it_was_asked():
     rng = np.random.default_rng(2)
     walk = 50 + np.cumsum(rng.normal(size=60))

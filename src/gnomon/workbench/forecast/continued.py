@@ -85,9 +85,15 @@ def ahead_by(
 def around(
     ahead: np.ndarray, half_widths: np.ndarray, units: np.ndarray, relative: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the intervals around forecasts (n_series, horizon)."""
-    size = np.abs(ahead) if relative else units[:, None]
-    reach = size * half_widths[: ahead.shape[1]]
+    """Ends of the intervals around forecasts (n_series, horizon).
+
+    Where the spread is in proportion to the values they are of ratios, so that they stay positive.
+    """
+    widths = half_widths[: ahead.shape[1]]
+    if relative:
+        ends = ahead * np.exp(-widths), ahead * np.exp(widths)
+        return np.minimum(*ends), np.maximum(*ends)
+    reach = units[:, None] * widths
     return ahead - reach, ahead + reach
 
 

@@ -151,9 +151,13 @@ def _fitting(period: int, found: SeriesSet, options: ForecastOptions) -> int:
 
 
 def scaled_errors(result: RollingOrigin, relative: bool) -> np.ndarray:
-    """Errors of forecasts, one row each, relative to the forecast or to the naive error."""
-    units = np.abs(result.y_pred) if relative else result.scales[:, :, None]
-    errors: np.ndarray = result.errors / units
+    """Errors of forecasts, one row each: logarithms of ratios, or in units of the naive error."""
+    if relative:
+        both = (result.y_true > 0) & (result.y_pred > 0)
+        errors = np.where(both, result.y_true, np.nan) / np.where(both, result.y_pred, 1.0)
+        errors = np.log(errors)
+    else:
+        errors = result.errors / result.scales[:, :, None]
     return errors.reshape(-1, errors.shape[2])
 
 

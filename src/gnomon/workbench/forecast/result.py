@@ -157,7 +157,7 @@ class ForecastResult(JobResult):
         By horizon, in units of `units`.
     forecasts, low, high : ndarray of shape (n_series, horizon)
     relative : bool
-        Whether the widths of the intervals are shares of the forecast.
+        Whether the widths of the intervals are logarithms of ratios to the forecast.
     """
 
     series: SeriesSet
