@@ -406,3 +406,14 @@ def test_a_baseline_that_is_chosen_is_not_said_to_underfit(rng):
 def test_an_estimate_far_below_the_middle_of_its_interval_keeps_two_digits():
     assert str(Estimate(0.35, 0.001, 218.0, 0.95, 50.0)) == "0.35 (0.00 to 218.00)"
     assert str(Estimate(0.01, -5.0, 5.0, 0.95, 2.5)) == "0.0 (-5.0 to 5.0)"
+
+
+def test_a_target_over_orders_of_magnitude_has_a_hint_at_its_logarithm(rng):
+    def line(y):
+        table = Table.from_dict({"x": rng.normal(size=60), "y": y})
+        return dict(set_up(table, "y").card())["target"]
+
+    assert "logarithm" in line(10.0 ** np.linspace(0, 4, 60))
+    assert "logarithm" not in line(np.linspace(1, 100, 60))
+    assert "logarithm" not in line(np.linspace(-1, 1e6, 60))
+    assert "number from 5000 to 20,000, median 12,500" in line(np.linspace(5000, 20000, 60))

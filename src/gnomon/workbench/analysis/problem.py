@@ -21,6 +21,8 @@ from gnomon.table import Kind, Table
 from gnomon.table.schema import no_such_column
 from gnomon.workbench.analysis.class_codes import are_class_codes
 
+# Judgement: prices of houses and cars stay below 20; brains of mammals have 330.
+FAR_FROM_MEDIAN = 30
 FEWEST_ROWS = 20  # judgement: five folds of fewer rows test fewer than four rows each
 # Judgement: boosting grows a tree per class and round; tables are hardly read either.
 MOST_CLASSES = 200
@@ -165,6 +167,12 @@ class LearningProblem:
             values = self.values(self.rows)
             low, middle, high = np.percentile(values, [0, 50, 100])
             hint = classes_hint(self.rows, self.target)
+            if low >= 0 and high > FAR_FROM_MEDIAN * middle > 0:
+                hint += (
+                    f"; the largest is {high / middle:,.0f} times the median, so squared errors "
+                    "of the largest rows decide. If shares count rather than amounts, learn the "
+                    "logarithm (gnomon prepare --derive)"
+                )
             low, middle, high = (shown_number(each) for each in (low, middle, high))
             return f"number from {low} to {high}, median {middle}{hint}"
         total = sum(self.classes.values())

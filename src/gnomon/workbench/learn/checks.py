@@ -498,9 +498,10 @@ def same_target(seen: Evidence) -> Check:
         p = float(stats.chi2_contingency(kept).pvalue)
     else:
         p = float(stats.ks_2samp(seen.y_train, seen.y_test).pvalue)
-    found = f"training and test rows differ in the target with p = {p:.2g}."
+    found = f"the targets of training and test rows differ as chance makes them, p = {p:.2g}."
     if p >= SHIFT_P:
         return Check("same target", "good", found, p, f"p < {SHIFT_P}")
+    found = f"the targets of training and test rows differ beyond chance, p = {p:.2g}."
     return Check(
         "same target",
         "warning",
@@ -600,7 +601,8 @@ def interval_is_wide_enough(seen: Evidence) -> Check:
         found = "all test rows have the same loss: the interval has no width, and rare losses are "
         return Check(name, "warning", found + "not seen.", 0.0, limit, "Judge on more rows.")
     if "too short" in figure.how:
-        return Check(name, "warning", f"{figure.how}.", np.nan, limit, remedy)
+        why = next(each for each in figure.how.split("; ") if "too short" in each)
+        return Check(name, "warning", f"{why.split(':')[0]}.", np.nan, limit, remedy)
     return Check(name, "good", "no single row decides it.", np.nan, limit)
 
 
