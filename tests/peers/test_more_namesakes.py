@@ -15,6 +15,8 @@ from scipy import stats
 
 import gnomon
 from gnomon import density
+from gnomon.engine.errors import DataError
+from gnomon.margin import KernelRidge
 
 COVARIANCES = ["LedoitWolf", "OAS", "MinCovDet"]
 
@@ -66,3 +68,19 @@ def test_a_bayesian_mixture_and_its_course_are_those_of_scikit_learn(kind, rng, 
     np.testing.assert_array_equal(ours.history_.states[-1]["means"], theirs.means_)
     loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
     np.testing.assert_array_equal(loaded.predict_proba(X), theirs.predict_proba(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "alpha": 0.1}, {"kernel": "chi2"}])
+def test_kernel_ridge_gives_scikit_learns_numbers_for_its_own_rows_and_others(options, rng):
+    X, new = abs(rng.normal(size=(40, 3))), abs(rng.normal(size=(9, 3)))
+    Y = rng.normal(size=(40, 2))
+    theirs = sklearn.kernel_ridge.KernelRidge(**({"gamma": 1.0} | options)).fit(X, Y)
+    ours = KernelRidge(**({} if options.get("kernel") == "chi2" else {"gamma": 1.0}) | options)
+    np.testing.assert_array_equal(ours.fit(X, Y).dual_coef_, theirs.dual_coef_)
+    np.testing.assert_allclose(ours.predict(new), theirs.predict(new), rtol=1e-12)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-9)
+
+
+def test_kernel_ridge_refuses_negative_values_for_kernels_of_counts_by_name(rng):
+    with pytest.raises(DataError, match="kernel='chi2'"):
+        KernelRidge(kernel="chi2").fit(rng.normal(size=(9, 2)), rng.normal(size=9))

@@ -105,7 +105,6 @@ CALLED_HERE: dict[str, str] = {
     "CountVectorizer": "gnomon.prepare.WordCounts",
     "IterativeImputer": "gnomon.prepare.RegressionImpute",
     "KFold": "gnomon.evaluate.k_fold",
-    "KernelRidge": "gnomon.margin.kernel_ridge",
     "LeaveOneOut": "gnomon.evaluate.leave_one_out",
     "Logit": "gnomon.linear.LogisticRegression",
     "MDS": "gnomon.reduce.stress_map",

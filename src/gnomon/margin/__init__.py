@@ -18,6 +18,7 @@ from gnomon.margin.hyperplane import (
     Margins,
     margins,
 )
+from gnomon.margin.kernel_ridge_regression import KernelRidge
 from gnomon.margin.kernelised import (
     Expansion,
     KernelComponents,
@@ -81,6 +82,7 @@ __all__ = [
     "Kernel",
     "KernelComponents",
     "KernelGroups",
+    "KernelRidge",
     "Linear",
     "LinearDiscriminant",
     "LinearSVC",
