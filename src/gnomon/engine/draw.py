@@ -17,6 +17,10 @@ from gnomon.engine.kernel import kernel
 
 # Rows that are written in row order at once, where they are stored otherwise.
 ROWS_AT_ONCE = 2**12
+# Judgement: whole weights up to this mean are repetitions, one lot each; more would cost memory.
+MOST_REPETITIONS = 64
+# Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
+GREATEST_SEED = 2**31 - 1
 
 
 def canonical_key(rows: Any, y: np.ndarray | None = None) -> np.ndarray:

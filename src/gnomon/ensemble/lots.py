@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.engine.draw import MOST_REPETITIONS
 from gnomon.engine.errors import DataError
-
-# Judgement: bounds memory of written-out repetitions, as `select.models` does.
-MOST_LOTS_PER_ROW = 64
 
 
 class Part(NamedTuple):
@@ -148,7 +146,7 @@ def lots_within(part: Part, n_rows: int) -> Lots:
 
 def _are_repetitions(weights: np.ndarray) -> bool:
     whole = (weights == np.rint(weights)).all()
-    return bool(whole and weights.sum() <= MOST_LOTS_PER_ROW * len(weights))
+    return bool(whole and weights.sum() <= MOST_REPETITIONS * len(weights))
 
 
 def repeated(part: Part) -> np.ndarray | None:

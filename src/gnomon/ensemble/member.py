@@ -18,6 +18,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from gnomon.engine.draw import GREATEST_SEED
 from gnomon.engine.errors import DataError, MemoryLimitError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.storable import storable
@@ -28,8 +29,6 @@ from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
 Rows = Any
-# Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
-GREATEST_SEED = 2**31 - 1
 
 
 @storable

@@ -21,11 +21,8 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array
 from gnomon.engine.threads import in_order, resolve_jobs
-from gnomon.trees.binning import Binned, Binner
+from gnomon.trees.binning import MISSING_BIN, N_CODES, Binned, Binner
 
-# Codes of `trees.binning`.
-MISSING_BIN = 255
-N_CODES = 256
 ROWS_AT_ONCE = 4096  # signed weights of a block, 32 kB, stay in the first-level cache
 BITS = 61  # sums of whole numbers in an int64, with a bit for the sign and one to spare
 FEW_CELLS = 2**16  # judgement: binning so few cells takes less than waking threads

@@ -13,14 +13,11 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from gnomon.engine.draw import GREATEST_SEED
 from gnomon.engine.errors import DataError
+from gnomon.optimize.derivatives import CENTRAL, SECOND
 from gnomon.optimize.space import Point, Space, as_space
 from gnomon.optimize.trace import Change, Trace
-
-# Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
-GREATEST_SEED = 2**31 - 1
-DIFFERENCE = 6.055e-6  # cube root of the rounding unit: least error of central differences
-SECOND_DIFFERENCE = 1.22e-4  # fourth root of the rounding unit, for second differences
 
 
 class Request(NamedTuple):
@@ -141,7 +138,7 @@ class Run:
             answer = yield Request([x], "gradient")
             assert answer.gradients is not None
             return float(answer.values[0]), answer.gradients[0]
-        ahead, behind = self._sides(x, DIFFERENCE)
+        ahead, behind = self._sides(x, CENTRAL)
         answer = yield Request([x, *ahead, *behind])
         n = len(x)
         found = answer.values
@@ -159,7 +156,7 @@ class Run:
             return float(answer.values[0]), answer.gradients[0], answer.hessians[0]
         value, gradient = yield from self.slope(x)
         if "gradient" in self.derivatives:
-            ahead, behind = self._sides(x, DIFFERENCE)
+            ahead, behind = self._sides(x, CENTRAL)
             answer = yield Request([*ahead, *behind], "gradient")
             assert answer.gradients is not None
             n = len(x)
@@ -187,7 +184,7 @@ class Run:
         self, x: np.ndarray, value: float
     ) -> Generator[Request, Answer, np.ndarray]:
         n = len(x)
-        widths = SECOND_DIFFERENCE * np.maximum(1.0, np.abs(x))
+        widths = SECOND * np.maximum(1.0, np.abs(x))
         steps = np.diag(widths)
         pairs = [(i, j) for i in range(n) for j in range(i, n)]
         points = [x + s * steps[i] + t * steps[j] for i, j in pairs for s, t in SIGNS]

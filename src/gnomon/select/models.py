@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
+from gnomon.engine.draw import MOST_REPETITIONS
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.select.problem import Problem
-
-MOST_COPIES = 64  # judgement: bounds memory of written-out repetitions, as `ensemble.lots` does
 
 
 def require_kind(estimator: Any, problem: Problem) -> None:
@@ -47,7 +46,7 @@ def fitted(estimator: Any, rows: np.ndarray, problem: Problem, seed: int) -> Any
     if has_fit_parameter(model, "sample_weight"):
         return model.fit(rows, y, sample_weight=weights)
     times = np.rint(weights)
-    if (times != weights).any() or times.sum() > MOST_COPIES * len(y):
+    if (times != weights).any() or times.sum() > MOST_REPETITIONS * len(y):
         raise DataError(
             f"{type(model).__name__} takes no weights, and these are not whole numbers by which "
             "rows could be repeated; give another learner"

@@ -18,7 +18,7 @@ from gnomon.cluster.validity import Silhouette
 from gnomon.engine.errors import DataError
 from gnomon.neighbors.voronoi import voronoi_cells as nearest_cells
 from gnomon.show.labels import label
-from gnomon.show.points import SYMBOLS, drawn_rows, linked_views
+from gnomon.show.points import MOST_ROWS, SYMBOLS, drawn_rows, linked_views
 from gnomon.show.theme import (
     SEQUENTIAL,
     color,
@@ -30,7 +30,6 @@ from gnomon.show.theme import (
 )
 from gnomon.table.table import Table
 
-MOST_ROWS = 2000  # judgement: more points hide each other; `rows` sets it
 MOST_LEAVES = 60  # judgement: more names on an axis cover each other
 MOST_CUTS = 12  # judgement: steps of a slider
 SPHERE = 24  # judgement: a surface of 24 by 48 looks round

@@ -11,12 +11,11 @@ from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
-from gnomon.show.points import drawn_rows
+from gnomon.show.points import MOST_ROWS, drawn_rows
 from gnomon.show.theme import SEQUENTIAL, color, dress, legend_below, look
 
 GRID = 161  # judgement: borders look smooth; 25,921 places to predict
 ROOM = 0.08  # judgement: rows at the edge are not cut
-MOST_ROWS = 2000  # judgement: more points hide each other; `rows` sets it
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x")
 STRENGTH = 0.55  # judgement: points of a class stand out from its region
 UNCLEAR = "claimed by none or several"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.engine.draw import canonical_order
+from gnomon.engine.draw import MOST_REPETITIONS, canonical_order
 from gnomon.engine.threads import Crew
 from gnomon.trees import boosting_kernel as kernels
 from gnomon.trees.boosting_grower import (
@@ -28,8 +28,6 @@ from gnomon.trees.losses import Loss
 from gnomon.trees.tree import LEAF, Tree
 
 ROWS_AT_ONCE = 2**14  # judgement: one turn of a thread, whose derivatives stay in the cache
-# Judgement: whole weights up to this mean count as repetitions, with a ticket each.
-MOST_TICKETS_PER_ROW = 64
 NONE = np.empty(0, np.int64)
 ALONE = Crew(1)  # trees of several classes grow on a thread each
 
@@ -72,7 +70,7 @@ class Target:
         plain = weights if factors is None else weights / factors
         counts = np.rint(plain)
         whole = np.allclose(plain, counts, rtol=1e-12, atol=0)
-        if not whole or counts.sum() > MOST_TICKETS_PER_ROW * len(counts):
+        if not whole or counts.sum() > MOST_REPETITIONS * len(counts):
             return cls(y, NONE, weights, counts_shares=True)
         return cls(y, NONE if (counts == 1).all() else counts.astype(np.int64), factors)
 

@@ -36,11 +36,10 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import CLASSES, Array, ListOf, Object, Optional, Whole
 from gnomon.trees.decision_tree import DecisionTreeRegressor
 from gnomon.trees.exact import EqualRows, dense_if_small, from_scikit_learn
-from gnomon.trees.learner import dense, normalized
+from gnomon.trees.learner import BYTES_PER_NODE, dense, normalized
 from gnomon.trees.outputs import StagedClasses
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
-BYTES_PER_NODE = 90  # as in `trees.learner`
 CONSTRAINTS: dict[str, list[Any]] = {
     "learning_rate": [at_least(0)],
     "n_estimators": [whole(1)],

@@ -29,7 +29,7 @@ from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.estimate import check_level
 from gnomon.contract.inert import without_effect
-from gnomon.engine.draw import WeightedDraw, canonical_order
+from gnomon.engine.draw import MOST_REPETITIONS, WeightedDraw, canonical_order
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, Interval, StrOptions, Words, at_least, whole
 from gnomon.engine.registry import method
@@ -60,8 +60,6 @@ from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.random_splits import grow_random
 from gnomon.trees.tree import LEAF, Tree
 
-# Judgement: whole weights up to this mean count as repetitions, with a ticket each.
-MOST_TICKETS_PER_ROW = 64
 BLOCK = 4096  # rows of a block that is predicted: a copy that stays in the cache
 # One tree from a pair of seeds, and which rows its bootstrap sample left out.
 Growth = Callable[[np.ndarray], "tuple[Tree, np.ndarray | None]"]
@@ -162,7 +160,7 @@ class Bootstrap:
         if self.weights is None:
             return None
         whole_numbers = (self.weights == np.rint(self.weights)).all()
-        if whole_numbers and self.weights.sum() <= MOST_TICKETS_PER_ROW * self.n_rows:
+        if whole_numbers and self.weights.sum() <= MOST_REPETITIONS * self.n_rows:
             return self.weights[self.order].astype(np.int64)
         return None
 
