@@ -49,7 +49,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, Array, DictOf, Whole
 from gnomon.engine.threads import in_order
 
-CELLS_AT_ONCE = 4096  # judgement: rows or cells of one thread's turn
+CELLS_AT_ONCE = 4096  # 512 took 0.98 of the time (5,000 x 10)
 CORE, BORDER, NOISE = "core", "border", "noise"
 
 

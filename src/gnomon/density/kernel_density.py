@@ -50,7 +50,7 @@ MOST_PROBES = 2000  # judgement: error of a mean of 2,000 scores is 2% of their 
 IMPOSSIBLE = -1e4  # log of a density that counts as none; keeps a sum of logs finite
 ISJ_GRID = 2**12  # judgement: Botev's method takes 2^14; bins are far below any width at 2^12
 SAME_VALUE = 1e-9  # values nearer than this share of the span differ by rounding
-QUERIES_AT_ONCE = 256  # judgement: one turn of a thread
+QUERIES_AT_ONCE = 256  # 64 to 5,000 took the same time within 4% (5,000 x 3)
 # Judgement: each part has a grid of its own, so that parts are few.
 ROWS_PER_BINNING, MOST_BINNINGS = 2**16, 8
 NORMAL_IQR = 1.3489795003921634  # of the standard normal: 2 * norm.ppf(0.75)

@@ -27,7 +27,7 @@ from gnomon.trees.boosting_grower import (
 from gnomon.trees.losses import Loss
 from gnomon.trees.tree import LEAF, Tree
 
-ROWS_AT_ONCE = 2**14  # judgement: one turn of a thread, whose derivatives stay in the cache
+ROWS_AT_ONCE = 2**14  # 2**11 took 1.06 of a fit's time, 2**17 0.98 (50,000 x 10)
 NONE = np.empty(0, np.int64)
 ALONE = Crew(1)  # trees of several classes grow on a thread each
 
