@@ -87,7 +87,8 @@ def _curve(method: Method) -> go.Figure:
 
 def _groups(method: Method) -> go.Figure:
     X, _ = blobs()
-    labels = np.asarray(made(method).fit(X).labels_)
+    model = made(method).fit(X)
+    labels = np.asarray(model.labels_ if hasattr(model, "labels_") else model.predict(X))
     names = [f"group {label}" if label >= 0 else "noise" for label in labels]
     return show.map_points(X, names, axes=("x0", "x1"))
 
