@@ -422,15 +422,31 @@ def _cells(each: ColumnSummary) -> tuple[str, ...]:
 def _of_values(each: ColumnSummary) -> str:
     """The middle, the spread and the ends of a column in a few words."""
     if each.mean is not None:
-        spread = "" if each.sd is None else f" ± {each.sd:.4g}"
-        return f"{each.mean:.4g}{spread}, {each.minimum:.4g} to {each.maximum:.4g}"
+        mean, least, greatest = map(four_digits, (each.mean, each.minimum, each.maximum))
+        spread = "" if each.sd is None else f" ± {four_digits(each.sd)}"
+        return f"{mean}{spread}, {least} to {greatest}"
     if each.minimum is not None:
         return f"{cell_text(each.minimum)} to {cell_text(each.maximum)}"
     if not each.most_common_count:
         return "-"
     share = each.most_common_count / (each.rows - each.missing)
-    mostly = f"{share:.0%} {cell_text(each.most_common)}"
+    mostly = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+    mostly += f" {cell_text(each.most_common)}"
     return mostly if each.entropy is None else f"{mostly}, {each.entropy:.3g} bits"
+
+
+def four_digits(value: float) -> str:
+    """Four digits, or all of a longer whole part; powers of ten only where it is huge or tiny.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    text : str
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _markup_safe(cell: str) -> str:

@@ -19,6 +19,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES, Measure
 from gnomon.table import Kind, Table
 from gnomon.table.schema import no_such_column
+from gnomon.table.summary import four_digits
 from gnomon.workbench.analysis.class_codes import are_class_codes
 
 # Judgement: prices of houses and cars stay below 20; brains of mammals have 330.
@@ -173,7 +174,7 @@ class LearningProblem:
                     "of the largest rows decide. If shares count rather than amounts, learn the "
                     "logarithm (gnomon prepare --derive)"
                 )
-            low, middle, high = (shown_number(each) for each in (low, middle, high))
+            low, middle, high = map(four_digits, (low, middle, high))
             return f"number from {low} to {high}, median {middle}{hint}"
         total = sum(self.classes.values())
         shares = [f"{name} {number / total:.1%}" for name, number in self.classes.items()]
@@ -187,11 +188,6 @@ class LearningProblem:
         if self.rows.schema[self.target].kind not in (Kind.NUMBER, Kind.INTEGER):
             return ""
         return ". If these are amounts: --task regress"
-
-
-def shown_number(value: float) -> str:
-    """Four digits, or all of a whole part that has more; powers of ten only where it is huge."""
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def set_up(

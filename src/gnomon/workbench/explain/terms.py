@@ -69,8 +69,8 @@ TERMS: dict[str, tuple[str, ...]] = {
     ),
     "feature selection": ("Choosing columns inside the folds (the package select).",),
     "forecast": (
-        "Predicting the next values of a series (sequence.Autoregression, "
-        "sequence.LinearGaussianModel).",
+        "Predicting the next values of a series, with intervals (gnomon forecast; "
+        "sequence.ETSModel, sequence.LagForecaster, sequence.Autoregression).",
         "time series",
         "prediction of a series",
     ),

@@ -20,7 +20,7 @@ from gnomon.workbench.analysis.diagnosis import (
     FEWEST_IN_GROUP,
 )
 from gnomon.workbench.analysis.portfolio import BASELINE
-from gnomon.workbench.analysis.problem import FEWEST_TESTED, coded
+from gnomon.workbench.analysis.problem import FEW_VALUES, FEWEST_TESTED, coded
 from gnomon.workbench.learn.evidence import Check, Evidence
 from gnomon.workbench.learn.lead import leads, losses_of_rows, nearest_lead
 from gnomon.workbench.learn.leaks import exact_sum, golden_column, key_of_rows, too_good
@@ -33,7 +33,6 @@ RARE_ROWS = 50  # judgement: ten test rows of a class in each of five folds
 ROWS_PER_COLUMN = 10  # the rule of thumb of ten rows for each coefficient
 FEW_ROWS = 200  # judgement: 40 test rows in a fifth: accuracy is known to 12 points or so
 REPEATED = 0.01  # judgement: one row in a hundred moves a score by a point at most
-FEW_VALUES = 12  # judgement: months and grades have as many; measurements have more
 OUT_OF_RANGE = 0.05  # judgement: of test targets; some leave the training range by chance
 MISCALIBRATED = 0.05  # judgement: a mean error of 5 points changes decisions at usual thresholds
 GROUP_P = 0.01  # stricter than 0.05: corrected for the groups, but one of many checks

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.table.kinds import Kind
+from gnomon.table.summary import four_digits
 from gnomon.workbench.analysis.associations import Association, as_numbers
 from gnomon.workbench.analysis.problem import FEW_VALUES
 from gnomon.workbench.analysis.series_hint import forecast_hint, series_time
@@ -249,7 +250,8 @@ def _heavy_tails(look: Look) -> Iterator[Finding]:
     if not many:
         return
     listed = [
-        f"{n!r} ({shares[n]:.1%}, {look.columns[n].minimum:.4g} to {look.columns[n].maximum:.4g})"
+        f"{n!r} ({shares[n]:.1%}, {four_digits(look.columns[n].minimum)} to "
+        f"{four_digits(look.columns[n].maximum)})"
         for n in many[:6]
     ]
     more = f" and {len(many) - 6} more" if len(many) > 6 else ""
