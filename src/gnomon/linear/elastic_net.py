@@ -22,7 +22,7 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Step, SumLearner, Takes, intake
-from gnomon.contract.docstrings import shared_parameters
+from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
@@ -110,6 +110,29 @@ keep_history : {"objective", "full"}
     Whether ``history_`` keeps the coefficients of each pass too.
 n_jobs : int or None
     Threads; None for one per processor. Does not change the result.
+"""
+# Texts of attributes that classes here share, for their docstrings.
+ELASTIC_NET_ATTRIBUTES = """\
+coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
+    The coefficients b.
+sparse_coef_ : csr_matrix
+    The same as a sparse matrix.
+intercept_ : float or ndarray of shape (n_targets,)
+    The constant b0; zero without intercept.
+alpha_ : float
+    The penalty that was used.
+dual_gap_ : float or ndarray of shape (n_targets,)
+    The objective is at most so far above its minimum.
+path_ : PenaltyPath or None
+    The cross-validated path, where alpha was chosen.
+solver_ : str
+    ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
+history_ : History
+    The objective after each pass.
+n_iter_ : int or list of int
+    Number of passes over the rows, per target.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
 """
 
 
@@ -748,6 +771,7 @@ def product_fold(make, total: Moments, piece: Moments):
 )
 @without_effect("precompute", "copy_X", "selection")
 @shared_parameters(ELASTIC_NET_PARAMETERS)
+@shared_attributes(ELASTIC_NET_ATTRIBUTES)
 class Lasso(PenalizedLeastSquares):
     """The lasso: least squares whose penalty sets coefficients to zero.
 
@@ -767,26 +791,8 @@ class Lasso(PenalizedLeastSquares):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
-        The coefficients b.
-    sparse_coef_ : csr_matrix
-        The same as a sparse matrix.
-    intercept_ : float or ndarray of shape (n_targets,)
-        The constant b0; zero without intercept.
-    alpha_ : float
-        The penalty that was used.
-    dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so far above its minimum.
-    path_ : PenaltyPath or None
-        The cross-validated path, where alpha was chosen.
-    solver_ : str
-        ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
-    history_ : History
-        The objective after each pass.
-    n_iter_ : int or list of int
-        Number of passes over the rows, per target.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    coef_, sparse_coef_, intercept_, alpha_, dual_gap_, path_, solver_, history_, n_iter_
+    n_features_in_
 
     See Also
     --------
@@ -857,6 +863,7 @@ class Lasso(PenalizedLeastSquares):
 )
 @without_effect("precompute", "copy_X", "selection")
 @shared_parameters(ELASTIC_NET_PARAMETERS)
+@shared_attributes(ELASTIC_NET_ATTRIBUTES)
 class ElasticNet(PenalizedLeastSquares):
     """Elastic net: a lasso with a squared penalty beside, which keeps correlated columns together.
 
@@ -875,26 +882,8 @@ class ElasticNet(PenalizedLeastSquares):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
-        The coefficients b.
-    sparse_coef_ : csr_matrix
-        The same as a sparse matrix.
-    intercept_ : float or ndarray of shape (n_targets,)
-        The constant b0; zero without intercept.
-    alpha_ : float
-        The penalty that was used.
-    dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so far above its minimum.
-    path_ : PenaltyPath or None
-        The cross-validated path, where alpha was chosen.
-    solver_ : str
-        ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
-    history_ : History
-        The objective after each pass.
-    n_iter_ : int or list of int
-        Number of passes over the rows, per target.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    coef_, sparse_coef_, intercept_, alpha_, dual_gap_, path_, solver_, history_, n_iter_
+    n_features_in_
 
     See Also
     --------

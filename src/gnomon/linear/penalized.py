@@ -27,6 +27,7 @@ from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Regressor, Takes
+from gnomon.contract.docstrings import shared_attributes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
     FLAG,
@@ -58,6 +59,19 @@ from gnomon.optimize import losses
 
 LEAST_CURVATURE = 1e-10  # keeps Newton's quadratic finite where a loss is flat
 ANY_POWER = [Interval(Real, 0, None, closed="both")]
+# Texts of attributes that classes here share, for their docstrings.
+PENALIZED_ATTRIBUTES = """\
+coef_ : ndarray of shape (n_columns,)
+    The coefficients b.
+intercept_ : float
+    The constant b0; zero without intercept.
+loss_ : float
+    The first part of the minimum, sum_i w_i (y_i - b0 - x_i b)^2.
+augmented_error_ : float
+    The minimum: their sum.
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+"""
 
 
 class Working(NamedTuple):
@@ -266,6 +280,7 @@ class AugmentedModel(Regressor):
     avoid="Where one has: Ridge, Lasso, ElasticNet, GLM are faster, stream, and choose alpha.",
     peers=("skglm.GeneralizedLinearEstimator", "sklearn.linear_model.SGDRegressor"),
 )
+@shared_attributes(PENALIZED_ATTRIBUTES)
 class PenalizedModel(AugmentedModel):
     """Any loss plus any penalty: the augmented error and its two parts.
 
@@ -322,22 +337,17 @@ class PenalizedModel(AugmentedModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
+    coef_, intercept_
     loss_ : float
         The first part of the minimum, sum_i w_i L_i.
     penalty_ : float
         The second part, alpha P(b).
-    augmented_error_ : float
-        The minimum: their sum.
+    augmented_error_
     history_ : History
         The augmented error after each step; it never rises.
     n_iter_ : int
         Number of steps.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    n_features_in_
 
     See Also
     --------
@@ -565,6 +575,7 @@ def power_penalty(model, n_columns: int) -> Penalty:
     avoid="When the penalty is the same for all columns: Ridge is faster and streams.",
     peers=("sklearn.linear_model.Ridge",),
 )
+@shared_attributes(PENALIZED_ATTRIBUTES)
 class TikhonovRegression(AugmentedModel):
     """Least squares with any quadratic penalty: by order, by column or by a matrix.
 
@@ -589,18 +600,10 @@ class TikhonovRegression(AugmentedModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    loss_ : float
-        The first part of the minimum, sum_i w_i (y_i - b0 - x_i b)^2.
+    coef_, intercept_, loss_
     penalty_ : float
         The second part, alpha b'G b.
-    augmented_error_ : float
-        The minimum: their sum.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    augmented_error_, n_features_in_
 
     See Also
     --------
@@ -640,6 +643,7 @@ class TikhonovRegression(AugmentedModel):
     avoid="p = 1 or 2: Lasso and Ridge are faster. Below one there are many minima.",
     peers=("skglm.estimators.GeneralizedLinearEstimator (L0.5, L2/3)",),
 )
+@shared_attributes(PENALIZED_ATTRIBUTES)
 class LpRegression(AugmentedModel):
     """Least squares with the penalty sum |b_j|^p, for any p from zero to infinity.
 
@@ -668,18 +672,10 @@ class LpRegression(AugmentedModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    loss_ : float
-        The first part of the minimum, sum_i w_i (y_i - b0 - x_i b)^2.
+    coef_, intercept_, loss_
     penalty_ : float
         The second part, alpha sum_j |b_j|^p.
-    augmented_error_ : float
-        The minimum: their sum.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    augmented_error_, n_features_in_
 
     See Also
     --------
@@ -719,6 +715,7 @@ class LpRegression(AugmentedModel):
     avoid="Single columns to be chosen (Lasso), or standard errors wanted.",
     peers=("skglm.GroupLasso", "celer.GroupLasso"),
 )
+@shared_attributes(PENALIZED_ATTRIBUTES)
 class GroupLasso(AugmentedModel):
     """Least squares whose penalty sets whole groups of coefficients to zero.
 
@@ -742,18 +739,10 @@ class GroupLasso(AugmentedModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
-        The coefficients b.
-    intercept_ : float
-        The constant b0; zero without intercept.
-    loss_ : float
-        The first part of the minimum, sum_i w_i (y_i - b0 - x_i b)^2.
+    coef_, intercept_, loss_
     penalty_ : float
         The second part, that of the groups.
-    augmented_error_ : float
-        The minimum: their sum.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
+    augmented_error_, n_features_in_
 
     See Also
     --------

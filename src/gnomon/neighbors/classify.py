@@ -15,12 +15,13 @@ from numbers import Real
 import numpy as np
 
 from gnomon.contract import Data
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.outputs import ClassVotes
 from gnomon.neighbors.queries import NearestQueries
-from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
+from gnomon.neighbors.stored import NEIGHBOR_PARAMETERS, SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
 
 
 @method(
@@ -31,6 +32,7 @@ from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
     peers=("sklearn.neighbors.KNeighborsClassifier",),
 )
 @without_effect("leaf_size")
+@shared_parameters(NEIGHBOR_PARAMETERS)
 class KNeighborsClassifier(NearestQueries, WeighedNeighbors, ClassVotes):
     """The class that most of the nearest training rows have.
 
@@ -57,25 +59,8 @@ class KNeighborsClassifier(NearestQueries, WeighedNeighbors, ClassVotes):
     weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         Votes of one; of 1/(d + offset)^power; of exp(-d^2/(2 bandwidth^2)) for all training rows,
         near or not; or a function of an array of distances. None is "uniform".
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
-    p : float or None, default=2
-        Power of "minkowski".
-    metric : str, Distance or callable, default="minkowski"
-        How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
-        that holds more than numbers, the columns of "minkowski" are divided by their deviation
-        ("standardized"); "euclidean" compares all tables as they are.
-    metric_params : dict or None, default=None
-        Further arguments of the metric.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
     power : float, default=1.0
         The exponent q of "distance"; any number (0 gives votes of one).
-    offset : float, default=0.0
-        The d0 of "distance": larger lets far rows count more.
-    bandwidth : float or "auto", default="auto"
-        The sigma of "gaussian"; "auto" is the mean distance of training rows to their k-th
-        neighbour.
     smoothing : float, default=0.0
         The l of the probabilities: rows that are thought to be spread evenly over all classes.
     proba_neighbors : int or None, default=None

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.neighbors.outputs import ClassVotes
 from gnomon.neighbors.queries import RadiusQueries
-from gnomon.neighbors.stored import RADIUS, SKLEARN_SEARCH, StoredRows
+from gnomon.neighbors.stored import NEIGHBOR_PARAMETERS, RADIUS, SKLEARN_SEARCH, StoredRows
 
 
 class RadiusNeighbors(RadiusQueries, StoredRows):
@@ -64,6 +65,7 @@ def _inverse(distances: np.ndarray) -> np.ndarray:
     peers=("sklearn.neighbors.RadiusNeighborsClassifier",),
 )
 @without_effect("leaf_size")
+@shared_parameters(NEIGHBOR_PARAMETERS)
 class RadiusNeighborsClassifier(RadiusNeighbors, ClassVotes):
     """The class that most of the training rows within a radius have.
 
@@ -80,18 +82,12 @@ class RadiusNeighborsClassifier(RadiusNeighbors, ClassVotes):
         of the distances of each row. None is "uniform".
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         As in `NearestNeighbors`; the result is the same.
-    p : float or None, default=2
-        Power of "minkowski".
     metric : str, Distance or callable, default="minkowski"
         How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
         that holds more than numbers, the columns of "minkowski" are divided by their deviation.
     outlier_label : label, list of labels, "most_frequent" or None, default=None
         The class of a row that has no training row within the radius (one for each target); None
         raises an error there.
-    metric_params : dict or None, default=None
-        Further arguments of the metric.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -290,6 +286,7 @@ class RadiusNeighborsClassifier(RadiusNeighbors, ClassVotes):
     peers=("sklearn.neighbors.RadiusNeighborsRegressor",),
 )
 @without_effect("leaf_size")
+@shared_parameters(NEIGHBOR_PARAMETERS)
 class RadiusNeighborsRegressor(RadiusNeighbors, Regressor):
     """The mean target of the training rows within a radius.
 
@@ -306,15 +303,9 @@ class RadiusNeighborsRegressor(RadiusNeighbors, Regressor):
         distances of each row. None is "uniform".
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         As in `NearestNeighbors`; the result is the same.
-    p : float or None, default=2
-        Power of "minkowski".
     metric : str, Distance or callable, default="minkowski"
         How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
         that holds more than numbers, the columns of "minkowski" are divided by their deviation.
-    metric_params : dict or None, default=None
-        Further arguments of the metric.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------

@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.docstrings import shared_parameters
 from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
 from gnomon.neighbors.queries import NearestQueries
-from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
+from gnomon.neighbors.stored import NEIGHBOR_PARAMETERS, SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
 
 
 @method(
@@ -26,6 +27,7 @@ from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
     peers=("sklearn.neighbors.KNeighborsRegressor", "statsmodels KernelReg (constant)"),
 )
 @without_effect("leaf_size")
+@shared_parameters(NEIGHBOR_PARAMETERS)
 class KNeighborsRegressor(NearestQueries, WeighedNeighbors, Regressor):
     """The mean target of the nearest training rows, by equal weights or by nearness.
 
@@ -49,25 +51,8 @@ class KNeighborsRegressor(NearestQueries, WeighedNeighbors, Regressor):
     weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         Equal; 1/(d + offset)^power; exp(-d^2/(2 bandwidth^2)) for all training rows, near or not;
         or a function of an array of distances. None is "uniform".
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
-    p : float or None, default=2
-        Power of "minkowski".
-    metric : str, Distance or callable, default="minkowski"
-        How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
-        that holds more than numbers, the columns of "minkowski" are divided by their deviation
-        ("standardized"); "euclidean" compares all tables as they are.
-    metric_params : dict or None, default=None
-        Further arguments of the metric.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
     power : float, default=1.0
         The exponent q of "distance"; any number (0 gives equal weights).
-    offset : float, default=0.0
-        The d0 of "distance": larger lets far rows count more.
-    bandwidth : float or "auto", default="auto"
-        The sigma of "gaussian"; "auto" is the mean distance of training rows to their k-th
-        neighbour.
 
     Attributes
     ----------

@@ -70,6 +70,26 @@ WEIGHING: dict[str, list] = {
     "offset": [above(-1e-300)],
     "bandwidth": [StrOptions({"auto"}), above(0)],
 }
+# Texts of parameters that classes of several files share, for their docstrings.
+NEIGHBOR_PARAMETERS = """\
+algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
+    How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
+p : float or None
+    Power of "minkowski".
+metric : str, Distance or callable
+    How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
+    that holds more than numbers, the columns of "minkowski" are divided by their deviation
+    ("standardized"); "euclidean" compares all tables as they are.
+metric_params : dict or None
+    Further arguments of the metric.
+n_jobs : int or None
+    Threads; None for one per processor. Does not change the result.
+offset : float
+    The d0 of "distance": larger lets far rows count more.
+bandwidth : float or "auto"
+    The sigma of "gaussian"; "auto" is the mean distance of training rows to their k-th
+    neighbour.
+"""
 
 
 class Neighborhood(NamedTuple):
