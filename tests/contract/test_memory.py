@@ -18,8 +18,10 @@ MEGABYTE = 10**6
 FEW_ROWS = 3000
 PEAKS = json.loads(RECORD.read_text())
 # Neither number may rise: methods without a recorded peak, and fits whose forecast is farther off.
-NOT_RECORDED = 149
-OUTSIDE = {"GenerativeClassifier": {"20000x10"}}
+NOT_RECORDED = 80
+OUTSIDE = {
+    "LocallyLinearEmbedding": {"3000x20"},  # the graph of these rows falls into three parts
+}
 BY_NAME = {cls.__name__: cls for cls in CLASSES}
 
 

@@ -60,9 +60,9 @@ class CentreClusterer(Clusterer, SumLearner):
         return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        shares = 40 * self.n_clusters * min(n_rows, MOST_ROWS)
+        shares = 8 * self.n_clusters * min(n_rows, MOST_ROWS)
         chunks = chunks_memory(n_rows, n_columns, self.n_jobs)
-        return 8 * (12 * n_rows + 8 * self.n_clusters * n_columns) + shares + chunks
+        return 8 * (4 * n_rows + 8 * self.n_clusters * n_columns) + shares + chunks
 
     def _memory_remedy(self) -> str:
         return "Stream the rows with gnomon.table.scan."

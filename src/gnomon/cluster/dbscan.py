@@ -440,7 +440,7 @@ class DBSCAN(RowsClusterer):
         return nearest
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        tree = 8 * n_rows * (6 * n_columns + 12)
+        tree = 8 * n_rows * (2 * n_columns + 20)
         return tree + self._distinct_memory(n_rows, n_columns)
 
     def _check_loaded(self) -> None:

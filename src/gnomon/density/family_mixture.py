@@ -560,7 +560,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         threads = resolve_jobs(self.n_jobs)
         chunk = min(rows_per_chunk(n_columns), n_rows)
         k = self.n_components
-        passing = threads * chunk * (8 * n_columns + k * (2 * n_columns + 6))
+        passing = threads * chunk * (4 * n_columns + k * (n_columns + 3))
         start = KMeans(k, n_jobs=self.n_jobs)._working_memory(n_rows, n_columns)
         return max(8 * passing, start) + 8 * 12 * k * n_columns
 

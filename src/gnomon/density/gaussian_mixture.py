@@ -735,7 +735,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         moments = k * d * (d if dense else 1)
         passing = threads * (k * block * (d + 3) + 4 * chunk + 2 * chunk * d + 5 * moments)
         start = 0
-        if self.means_init is None:
+        if self.means_init is None and k > 1:
             start = KMeans(k, n_jobs=self.n_jobs)._working_memory(n_rows, d)
         return max(8 * (passing + 12 * moments), start)
 

@@ -129,8 +129,8 @@ class BeliefNetworkClassifier(Classifier):
         self.n_jobs = n_jobs
 
     def _working_memory(self, n_rows, n_columns):
-        cells = n_columns * self.n_bins
-        pairs = 0 if self.structure == "naive" else 6 * cells**2 + 2 * ROWS_AT_ONCE * cells
+        cells, rows = n_columns * self.n_bins, min(ROWS_AT_ONCE, n_rows)
+        pairs = 0 if self.structure == "naive" else 2 * cells**2 + 2 * rows * cells
         return 8 * (2 * n_rows * n_columns + 8 * n_rows + pairs)
 
     def _memory_remedy(self):

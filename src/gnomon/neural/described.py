@@ -137,8 +137,8 @@ class DescribedNetwork(Learner):
         network = self._described(self._shape_of(n_columns), 2)
         numbers = sum(prod(node.output_shape) for node in network.nodes)
         batch = min(self.batch_size, n_rows)
-        cells = batch * (30 * numbers + 4 * n_columns)
-        return 8 * (cells + 12 * network.n_stored + 12 * n_rows + n_rows * n_columns)
+        cells = batch * (10 * numbers + 4 * n_columns)
+        return 8 * (cells + 6 * network.n_stored + 12 * n_rows + n_rows * n_columns)
 
     def _memory_remedy(self) -> str:
         return "Use smaller batches, smaller layers, or fewer rows."

@@ -106,7 +106,7 @@ class RowGenerator(Scaling, JointLearner):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         joint = Joint(self._networks(max(n_columns, 1)))
         batch = min(self.batch_size, n_rows)
-        kernels = 8 * 6 * batch**2 + 8 * 64 * batch * CANDIDATES
+        kernels = 8 * 6 * batch**2 + 8 * 4 * batch * CANDIDATES
         return self._training_memory(n_rows, n_columns, joint) + kernels
 
     def _check_loaded(self) -> None:

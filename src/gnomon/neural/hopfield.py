@@ -127,7 +127,7 @@ class HopfieldNetwork(OneToOneFeatureMixin, Transformer, SumLearner):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         chunks = chunks_memory(n_rows, n_columns, None)
-        return chunks + 8 * (8 * n_columns**2 + 4 * n_rows)
+        return chunks + 8 * (3 * n_columns**2 + 4 * n_rows)
 
     def _memory_remedy(self) -> str:
         return "Use fewer columns: the weights are a square matrix of them."

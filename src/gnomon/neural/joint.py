@@ -245,5 +245,5 @@ class JointLearner(Learner):
         )
         batch = min(self.batch_size, n_rows)
         return 8 * (
-            4 * n_rows * (n_columns + 2) + 16 * len(joint.flat) + 6 * batch * (widths + n_columns)
+            2 * n_rows * (n_columns + 2) + 8 * len(joint.flat) + 2 * batch * (widths + n_columns)
         )

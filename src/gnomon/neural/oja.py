@@ -168,7 +168,7 @@ class OjaPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         return (rows - self.mean_) @ self.components_.T
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (3 * n_rows * (n_columns + 3) + 4 * ROWS_TOGETHER * n_columns)
+        return 8 * (3 * n_rows * (n_columns + 3) + min(ROWS_TOGETHER, n_rows) * n_columns)
 
 
 def hebb_step(weights: Any, x: Any, learning_rate: float) -> np.ndarray:

@@ -109,7 +109,7 @@ class PretrainedLayers(Scaling, JointLearner, Classifier):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         widths = [max(n_columns, 1), *(int(units) for units in self.hidden_layer_sizes)]
         joint = Joint([self._network(widths[0], 10)])
-        codes = 8 * 6 * n_rows * max(widths) + 8 * 12 * max(widths) ** 2
+        codes = 8 * 2 * n_rows * max(widths)
         return self._training_memory(n_rows, n_columns, joint) + codes
 
     def _check_loaded(self) -> None:

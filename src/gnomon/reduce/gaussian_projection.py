@@ -21,6 +21,17 @@ from gnomon.engine.stored import Array, Number, Optional, Whole
 TEXTS = "000 7.4 · 004 7.2"
 
 
+class DrawnDirections(OverScikitLearn):
+    """What both share: they draw a matrix, whatever the rows."""
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        k = self.n_components
+        if k == "auto":
+            least = random_projection.johnson_lindenstrauss_min_dim(max(n_rows, 1), eps=self.eps)
+            k = min(int(least), n_columns)
+        return 8 * (2 * k * n_columns + n_rows)
+
+
 @method(
     task="reduce",
     texts=TEXTS,
@@ -29,7 +40,7 @@ TEXTS = "000 7.4 · 004 7.2"
     peers=("sklearn.random_projection.GaussianRandomProjection",),
     on="scikit-learn",
 )
-class GaussianRandomProjection(OverScikitLearn, random_projection.GaussianRandomProjection):
+class GaussianRandomProjection(DrawnDirections, random_projection.GaussianRandomProjection):
     """Random projection with normal entries.
 
     Use it for very many columns, before a method that needs distances; not where components are to
@@ -59,7 +70,7 @@ class GaussianRandomProjection(OverScikitLearn, random_projection.GaussianRandom
     peers=("sklearn.random_projection.SparseRandomProjection",),
     on="scikit-learn",
 )
-class SparseRandomProjection(OverScikitLearn, random_projection.SparseRandomProjection):
+class SparseRandomProjection(DrawnDirections, random_projection.SparseRandomProjection):
     """Random projection with few entries that are not zero.
 
     Use it for very many columns, before a method that needs distances; not where components are to

@@ -337,7 +337,7 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
         marks = self._wanted_landmarks(n_rows)
         threads = resolve_jobs(self.n_jobs)
         heaps = 32 * n_rows * (self.n_neighbors or n_rows) * (threads + 3)
-        tables = 8 * (3 * n_rows * marks + 4 * marks * marks)
+        tables = 8 * (2 * n_rows * marks + marks * marks)
         return tables + heaps + self._rows_memory(n_rows, n_columns)
 
     def _memory_remedy(self):

@@ -43,9 +43,8 @@ class KernelFeatures(OverScikitLearn):
         return super()._fit_peer(fit, rows, given)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        n_features = getattr(self, "n_components", 3 * n_columns)
-        width = n_columns + n_features
-        return 8 * (4 * n_rows * width + 4 * n_features * width + 8 * n_rows)
+        n_features = getattr(self, "n_components", 0)
+        return 8 * (4 * n_features * (n_columns + n_features) + 4 * n_rows)
 
 
 def nystroem_features(self: Any, X: Any) -> Any:

@@ -375,7 +375,7 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _working_memory(self, n_rows, n_columns):
         m = self._wanted_landmarks(n_rows)
-        blocks = 3 * ROWS_TOGETHER * m * (2 * resolve_jobs(self.n_jobs) + 2)
+        blocks = min(ROWS_TOGETHER, n_rows) * m * (resolve_jobs(self.n_jobs) + 1)
         return 8 * (4 * m * m + blocks + 3 * n_rows * (n_columns + 4))
 
     def _memory_remedy(self):

@@ -192,3 +192,6 @@ class CCA(PairedDirections, cross_decomposition.CCA):
     >>> CCA(n_components=1).fit(X, Y).transform(X).shape
     (5, 1)
     """
+
+    _copies = 4.5
+    _squares = 2.0

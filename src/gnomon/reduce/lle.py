@@ -26,7 +26,7 @@ from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside
-from gnomon.reduce.spectrum import lowest_pairs, with_signs
+from gnomon.reduce.spectrum import ROWS_OF_EIGH, lowest_pairs, with_signs
 
 ROWS_TOGETHER = 512  # judgement: one turn of a thread
 # Judgement: ten eigenvectors of 3,000 rows take 1.7 s; `n_landmarks` sets both.
@@ -254,9 +254,11 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
 
     def _working_memory(self, n_rows, n_columns):
         m = self._wanted_landmarks(n_rows)
-        mixing = 8 * 4 * ROWS_TOGETHER * self.n_neighbors * (n_columns + self.n_neighbors)
-        sparse = 16 * m * self.n_neighbors * (self.n_neighbors + 8)
-        return 8 * 3 * m * m + 4 * mixing + sparse + self._rows_memory(n_rows, n_columns)
+        k = self.n_neighbors
+        mixing = 8 * 3 * min(ROWS_TOGETHER, m) * k * (n_columns + k)
+        sparse = 16 * m * k * (k + 8)
+        dense = 8 * (m * m + 4 * min(m, ROWS_OF_EIGH) ** 2)  # where the graph is one part
+        return dense + mixing + sparse + self._rows_memory(n_rows, n_columns)
 
     def _memory_remedy(self):
         return "Ask for fewer n_landmarks, or map fewer rows."

@@ -350,7 +350,7 @@ class _FormPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         return self.n_components_
 
     def _working_memory(self, n_rows, n_columns):
-        return 8 * (2 * n_rows * n_columns + 4 * n_columns**2 + 16 * CELLS_TOGETHER)
+        return 8 * (2 * n_rows * n_columns + 4 * n_columns**2)
 
     def _check_loaded(self):
         if hasattr(self, "components_") and np.shape(self.mean_) != self.components_.shape[1:]:
@@ -405,6 +405,10 @@ class NormalizedPCA(_FormPCA):
     def __init__(self, n_components=2, *, n_jobs=None):
         self.n_components = n_components
         self.n_jobs = n_jobs
+
+    def _working_memory(self, n_rows, n_columns):
+        block = 4 * min(n_rows**2, CELLS_TOGETHER)
+        return super()._working_memory(n_rows, n_columns) + 8 * block
 
     def _fit(self, data: Data) -> None:
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)

@@ -70,6 +70,9 @@ class IncrementalPCA(OverScikitLearn, decomposition.IncrementalPCA):
     array([1.])
     """
 
+    _copies = 1.0
+    _squares = 4.0
+
     natively = Takes(sparse=True)
     _stored = {
         "batch_size_": Optional(Whole()),

@@ -38,7 +38,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.stored import Array, Number
-from gnomon.engine.threads import Crew, in_order, resolve_jobs
+from gnomon.engine.threads import Crew, in_order
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack, is_euclidean
 from gnomon.reduce.float32 import KeepsFloat32
@@ -437,12 +437,10 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
     def _working_memory(self, n_rows, n_columns):
         perplexity = USUAL_PERPLEXITY if self.perplexity == "auto" else self.perplexity
         near = min(int(3 * perplexity) + 1, max(n_rows, 1))
-        ahead = resolve_jobs(self.n_jobs) + 1
         grid = 256 * most_cells(n_rows) if self.n_components == 2 else 2**22
         states = 8 * n_rows * self.n_components * (self.max_iter * (self.keep_history == "full"))
         shares = 8 * n_rows * (10 * near + 16 * self.n_components)
-        block = 8 * ahead * 512 * 4096
-        return shares + grid + states + block + self._rows_memory(n_rows, n_columns)
+        return shares + grid + states + self._rows_memory(n_rows, n_columns)
 
     def _check_loaded(self):
         super()._check_loaded()

@@ -168,4 +168,4 @@ class ClusterThenLabelClassifier(FewLabels):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         inner = forecast_of(self._clusterer(max(n_rows, 1), 0), n_rows, n_columns)
-        return inner + 8 * n_rows * (6 * n_columns + 24)
+        return inner + 8 * n_rows * (4 * n_columns + 16)
