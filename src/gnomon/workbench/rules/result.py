@@ -106,12 +106,14 @@ class RulesResult(JobResult):
         found = self.completion
         if found is None:
             return ""
+        apart = found.rules.low > found.popular.high
+        so = "" if apart else " The rules are not shown to suggest items better than that."
         return (
             f"Of {found.n_baskets:,} baskets put aside, one item taken out of each: it is among "
             f"the first five suggestions of the rules in {found.rules.value:.1%} "
             f"({found.rules.low:.1%} to {found.rules.high:.1%}), among the five most frequent "
             f"items in {found.popular.value:.1%} ({found.popular.low:.1%} to "
-            f"{found.popular.high:.1%})."
+            f"{found.popular.high:.1%}).{so}"
         )
 
     def lines(self, most: int | None = None) -> list[list[Any]]:
