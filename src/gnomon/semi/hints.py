@@ -245,9 +245,8 @@ class HintRegressor(Regressor):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         virtual = 400 * n_columns if self.monotonic_cst is not None else 0
         rows = n_rows + virtual
-        return (
-            8 * rows * (6 * n_columns + 8 * self.n_hidden + 12) + 2000 * n_columns * self.n_hidden
-        )
+        weights = 500 * n_columns * self.n_hidden
+        return 8 * rows * (2 * n_columns + 8 * self.n_hidden + 12) + weights
 
     def _check_loaded(self) -> None:
         if hasattr(self, "weights_") and len(self.weights_) != sum(self._net().sizes):

@@ -163,7 +163,7 @@ class Propagates(GraphLabels):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if self.kernel == "knn":
             return super()._working_memory(n_rows, n_columns)
-        return 8 * n_rows * (3 * n_rows + 5 * n_columns + 60)
+        return 8 * n_rows * (2 * n_rows + 2 * n_columns + 60)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows, or kernel='knn', whose graph has n_neighbors edges per row."

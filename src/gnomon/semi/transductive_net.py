@@ -208,9 +208,8 @@ class TransductiveNetClassifier(FewLabels):
         return np.exp(log_softmax(outputs, axis=1))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return (
-            8 * n_rows * (6 * n_columns + 8 * self.n_hidden + 60) + 2000 * n_columns * self.n_hidden
-        )
+        weights = 500 * n_columns * self.n_hidden
+        return 8 * n_rows * (2 * n_columns + 8 * self.n_hidden + 20) + weights
 
     def _check_loaded(self) -> None:
         if hasattr(self, "weights_") and len(self.weights_) != sum(self._net().sizes):

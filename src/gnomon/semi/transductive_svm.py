@@ -271,7 +271,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         return np.asarray(rows @ self.coef_.T) + self.intercept_
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * n_rows * (16 * n_columns + 60)
+        return 8 * n_rows * (8 * n_columns + 30)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int:
         return 100 * n_entries + 8 * (60 * n_rows + 12 * n_columns) + 2**24
