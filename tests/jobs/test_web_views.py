@@ -327,6 +327,14 @@ def test_the_loop_of_decide_takes_an_answer_and_a_trial(tmp_path, rng):
         submit(page, "#prefer", better="A", worse="B")
         page.wait_for("document.querySelector('.state:not(.running)')", 120)
         assert "By the answers, in this order" in text_of(page), text_of(page)
+        goal = {"wish output": "until", "value output": "20"}
+        submit(page, "form:has([name='value output'])", **goal)
+        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        assert "wish=['output:until=20']" in text_of(page, "#script")
+        page.evaluate("document.querySelector('#trial').closest('details').open = true")
+        page.resize(390, 800)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.resize(1280, 900)
         fields = {"cell speed": "9", "cell heat": "2", "cell output": "28", "cell cost": "13"}
         submit(page, "#trial", **fields)
         page.wait_for("document.querySelector('.state:not(.running)')", 120)
