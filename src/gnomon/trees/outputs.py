@@ -54,7 +54,7 @@ class ManyClasses(Classifier):
 
 
 class StagedClasses(Classifier):
-    """A boosted classifier, which can be asked after each of its rounds."""
+    """A boosted classifier, which predicts after each of its rounds."""
 
     classes_: Any
 
