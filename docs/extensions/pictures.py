@@ -51,8 +51,12 @@ def made(method: Method) -> Any:
     given: dict[str, Any] = {name: usual[name] for name in required}
     if method.task == "reduce" and "n_components" in parameters:
         given["n_components"] = 2
+    if method.task == "group" and "n_clusters" in parameters:
+        given["n_clusters"] = 3  # groups of `blobs`
     if "random_state" in parameters:
         given["random_state"] = 0
+    if method.name == "KernelRidge":
+        given["kernel"] = "rbf"  # the default is a line through the origin
     if method.name.startswith("RadiusNeighbors"):
         given["radius"] = 3.0
     return method.cls(**given)
