@@ -33,7 +33,7 @@ from gnomon.contract.intake.arrays import checked_weights, refuse_huge, squares_
 from gnomon.contract.intake.arrays import is_plain as has_only_numbers
 from gnomon.contract.intake.targets import checked_target
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator, is_fitted, memory_of_copies
+from gnomon.engine.estimator import Estimator, forecast_of, is_fitted, memory_of_copies
 from gnomon.engine.stored import CLASSES, Optional, Whole
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
@@ -416,7 +416,9 @@ class OverScikitLearn(OnPeer):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         copies = memory_of_copies(self._copies, n_rows, n_columns)
-        return int(copies + 8 * self._squares * n_columns**2)
+        own = int(copies + 8 * self._squares * n_columns**2)
+        inner = getattr(self, "estimator", None)
+        return own if inner is None else own + forecast_of(inner, n_rows, n_columns)
 
 
 def is_peer(base: type) -> bool:

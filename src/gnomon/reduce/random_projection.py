@@ -166,7 +166,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     def _working_memory(self, n_rows, n_columns):
         k = n_columns if self.n_components == "auto" else self.n_components
-        return 8 * 3 * k * n_columns
+        return 8 * (3 * k * n_columns + n_rows)
 
     def _memory_remedy(self):
         return "Ask for fewer n_components, or a larger epsilon."

@@ -32,6 +32,8 @@ class Absent:
 class OverModel(OverScikitLearn):
     """A selector with a model inside, whose kind is the kind of the target."""
 
+    _copies = 0.1
+
     @property
     def _target(self):
         return "classes" if is_classifier(self.estimator) else "numbers"
@@ -70,6 +72,7 @@ class RFE(OverModel, feature_selection.RFE):
     array([ True, False])
     """
 
+    _copies = 1.5
     _stored = {
         "estimator_": Object(),
         "n_features_": Whole(),
@@ -101,6 +104,7 @@ class RFECV(OverModel, feature_selection.RFECV):
     array([ True, False])
     """
 
+    _copies = 1.5
     _stored = {
         "cv_results_": DictOf(Array("bfi", [(None,), (None, "n_columns")])),
         "estimator_": Object(),

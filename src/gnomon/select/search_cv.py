@@ -38,6 +38,7 @@ TEXTS = "002 Model selection · 004 3.2"
 class OverSearch(OverScikitLearn):
     """A search over the parameters of an estimator."""
 
+    _copies = 0.7
     _transient = ("scorer_", "_checked_cv_orig")
     _keeps_cells = True  # the estimator inside takes frames
     _stored = {

@@ -167,7 +167,7 @@ class Selector(Transformer):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         """Distinct rows, standardised rows and their parts, on every thread a few columns."""
         threads = resolve_jobs(getattr(self, "n_jobs", None))
-        return int(8 * n_rows * (4 * n_columns + 24 + 4 * threads) + 8 * 16 * n_columns**2)
+        return int(8 * n_rows * (4 * n_columns + 24 + 4 * threads) + 8 * 3 * n_columns**2)
 
     def _memory_remedy(self) -> str:
         return "Select on a part of the rows, or leave columns out beforehand."

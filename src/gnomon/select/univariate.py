@@ -192,6 +192,8 @@ class VarianceThreshold(OverScikitLearn, feature_selection.VarianceThreshold):
     array([False,  True])
     """
 
+    _copies = 1.2
+
     natively = Takes(sparse=True, missing=True)
     _stored = {
         "variances_": Array("f8", ("n_columns",), low=0.0),
