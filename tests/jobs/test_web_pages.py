@@ -251,20 +251,24 @@ def test_a_method_makes_columns_that_are_drawn(tmp_path, method):
 
 
 @pytest.mark.slow
-def test_a_second_tab_shows_the_same_progress(tmp_path):
+def test_tabs_show_the_same_progress_and_a_closed_one_loses_nothing(tmp_path):
     with served(tmp_path) as server:
         session = server.bench.session
         session.open("example:customers")
         name = session.run_job("learn", {"target": "churn", "budget": "600s"})
-        with browsed(server) as first, browsed(server) as second:
-            for page in (first, second):
-                page.go(f"{server.root}/runs/{name}")
-                page.wait_for("document.querySelector('#task')?.dataset.status === 'running'")
-            end = time.monotonic() + 120
-            while not session.state(name).interim:
-                assert time.monotonic() < end, session.state(name)
-                time.sleep(0.2)
-            for page in (first, second):
-                page.wait_for("document.querySelector('.interim li')")
-            first.follow("document.querySelector('#cancel').click()")
-            second.wait_for("document.querySelector('#task')?.dataset.status === 'stopped'", 30)
+        with browsed(server) as kept:
+            with browsed(server) as closed:
+                for page in (closed, kept):
+                    page.go(f"{server.root}/runs/{name}")
+                    page.wait_for("document.querySelector('#task')?.dataset.status === 'running'")
+                end = time.monotonic() + 120
+                while not session.state(name).interim:
+                    assert time.monotonic() < end, session.state(name)
+                    time.sleep(0.2)
+                for page in (closed, kept):
+                    page.wait_for("document.querySelector('.interim li')")
+            with browsed(server) as opened_later:
+                opened_later.go(f"{server.root}/runs/{name}")
+                assert "so far" in text_of(opened_later, "#task"), "the run goes on"
+                opened_later.follow("document.querySelector('#cancel').click()")
+                kept.wait_for("document.querySelector('#task')?.dataset.status === 'stopped'", 30)
