@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 
 import gnomon
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, ModelFileError
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False, "learners": ["pruned tree"]}
 
@@ -37,6 +37,8 @@ def test_a_pipeline_wins_where_its_form_is_right_and_predicts_new_rows(curved, t
     assert "PolynomialFeatures" in record["settings"]["estimators"]["squares"]
     assert not (tmp_path / "run" / "model.gnomon").exists()
     assert any(each["what"] == "model.gnomon is not written" for each in record["decisions"])
+    with pytest.raises(ModelFileError, match="an estimator of another library"):
+        gnomon.predict(tmp_path / "run", rows)
 
 
 def test_a_pipeline_that_picks_columns_by_name_gets_a_data_frame(curved):

@@ -225,7 +225,8 @@ def run_folder_of(model: Any) -> Path | None:
     if path.is_dir():
         if not (path / MODEL).exists():
             raise ModelFileError(
-                f"{path} has no {MODEL}: it is no run folder, or its run is not finished"
+                f"{path} has no {MODEL}: it is no run folder, its run is not finished, or it chose "
+                "an estimator of another library, which no model file holds"
             )
         return path
     beside = path.parent
