@@ -132,8 +132,8 @@ def _facts(function: Callable[..., Any], space: Space, random_state: int) -> dic
             errors.append(error)
     seconds = (time.perf_counter() - begin) / SAMPLES
     if len(errors) == SAMPLES:
-        what = f"{type(errors[0]).__name__}: {errors[0]}"
-        raise DataError(f"the function raised at all {SAMPLES} points, first at {points[0]}: {what}")
+        where = f"at all {SAMPLES} points, first at {points[0]}"
+        raise DataError(f"the function raised {where}: {type(errors[0]).__name__}: {errors[0]}")
     again = values[0] if np.isnan(values[0]) else float(function(points[0]))
     failing = bool(np.isnan(values).any())
     convex = None
