@@ -100,3 +100,20 @@ def test_penalized_quantile_planes_are_those_of_scikit_learn(rng):
         theirs = peer.QuantileRegressor(quantile=quantile, alpha=0.05).fit(X, y)
         ours = linear.QuantileRegressor(quantile=quantile, alpha=0.05).fit(X, y)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["RidgeCV", "SGDRegressor", "RidgeClassifier", "SGDClassifier"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_without_scikit_learn_s_checks_are_its_bits_and_its_refusals(name, dtype, rng):
+    X, y = problem(rng)
+    X, y = X.astype(dtype), y > 0 if "Classifier" in name else y
+    seeded = {"random_state": 0} if "SGD" in name else {}
+    ours, theirs = (getattr(each, name)(**seeded).fit(X, y) for each in (linear, peer))
+    method = "decision_function" if "Classifier" in name else "predict"
+    for rows in (X, X[:1]):
+        found, expected = getattr(ours, method)(rows), getattr(theirs, method)(rows)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)
+    for wrong in (X[:, :3], np.full((1, 6), np.nan, dtype), np.full((1, 6), np.inf, dtype)):
+        with pytest.raises(ValueError):
+            getattr(ours, method)(wrong)

@@ -87,9 +87,12 @@ def test_passes_are_those_of_the_definition(rng):
 
 @pytest.mark.covers("kmeans")
 @pytest.mark.parametrize("bounds", BOUNDS[1:])
-@pytest.mark.parametrize("k", [1, 2, 7, 40])
-def test_bounds_change_no_bit(bounds, k, rng):
-    rows = rng.normal(size=(5000, 5)) + 4 * rng.integers(0, 3, size=(5000, 1))
+@pytest.mark.parametrize(
+    ("k", "shape"),
+    [(1, (5000, 5)), (2, (5000, 5)), (7, (5000, 5)), (40, (5000, 5)), (3, (1500, 120))],
+)
+def test_bounds_change_no_bit(bounds, k, shape, rng):
+    rows = rng.normal(size=shape) + 4 * rng.integers(0, 3, size=(shape[0], 1))
     weights = rng.uniform(0.1, 3, len(rows))
     start = rows[rng.choice(len(rows), k, replace=False)]
     plain = fitted(rows, k, init=start, bounds="none", max_iter=25, tol=0, weights=weights)

@@ -109,12 +109,10 @@ class HamerlyBounds:
         of_few_rows = self.mode == ALL_SUMS and not self.ledger.keeps
         return self.way.shape[1] <= FEW_CENTERS and (of_few_rows or not self.heavy)
 
-    def pass_ahead(
-        self, chunk: Chunk, centers: Centers, least_movement: float, size: int, together: int
-    ) -> None:
+    def pass_ahead(self, chunk: Chunk, centers: Centers, least_movement: float, size: int) -> None:
         """This pass over all rows, and some more: `ahead`, the last first.
 
-        Sums are added like those of chunks of `size` rows in blocks of `together`.
+        Sums are added as those of chunks of `size` rows are, in one block of these.
         """
         k, d = centers.points.shape
         points, factors, total = (np.empty((TOGETHER + 1, k, d)) for _ in range(3))
@@ -127,7 +125,7 @@ class HamerlyBounds:
             chunk.rows,
             chunk.weights,
             centers.shift,
-            Manner(self.mode, size, together, ledger.scatter, least_movement),
+            Manner(self.mode, size, ledger.scatter, least_movement),
             Passes(points, factors, squares, weight, total, objective),
             self.way,
             self.marks,
@@ -231,8 +229,8 @@ class Manner(NamedTuple):
 
     Attributes
     ----------
-    mode : int
-        CHANGES, or ALL_SUMS: then sums of `size` rows are added, and those of `together` of them.
+    mode, size : int
+        CHANGES, or ALL_SUMS: then sums of chunks of `size` rows are added.
     scatter : float
         Sum of squares around the shift.
     least_movement : float
@@ -241,7 +239,6 @@ class Manner(NamedTuple):
 
     mode: Annotated[int, "i8"]
     size: Annotated[int, "i8"]
-    together: Annotated[int, "i8"]
     scatter: Annotated[float, "f8"]
     least_movement: Annotated[float, "f8"]
 
@@ -583,37 +580,28 @@ def pass_by_two_bounds(rows, weights, centers, mode, way, marks, changes):
 
 @subkernel
 def add_rows_anew(rows, weights, centers, manner, way, marks, sums):
-    """A pass that adds all rows, chunk by chunk and block by block; returns the objective.
+    """A pass that adds all rows, chunk by chunk; returns the objective.
 
     rows (n, d), weights (n,), way (5, k); `sums` come as zeros.
     """
     k, d = centers.points.shape
-    one, block = np.zeros((3, k)), np.zeros((3, k))
-    one_total, block_total = np.zeros((k, d)), np.zeros((k, d))
-    objective = block_objective = 0.0
-    n, parts = len(rows), 0
-    for start in range(0, n, manner.size):
-        here = slice(start, min(start + manner.size, n))
-        one[:], one_total[:] = 0.0, 0.0
-        part = two_bounds_pass(
+    part, part_total = np.zeros((3, k)), np.zeros((k, d))
+    objective = 0.0
+    for start in range(0, len(rows), manner.size):
+        here = slice(start, min(start + manner.size, len(rows)))
+        part[:], part_total[:] = 0.0, 0.0
+        objective += two_bounds_pass(
             rows[here],
             weights[here],
             centers,
             ALL_SUMS,
             way,
             Marks(marks.labels[here], marks.lasts[here], marks.lower[here]),
-            Changes(one[0], one[1], one[2], one_total, 0.0),
+            Changes(part[0], part[1], part[2], part_total, 0.0),
         )
-        block += one
-        block_total += one_total
-        block_objective += part
-        parts += 1
-        if parts == manner.together or here.stop == n:
-            sums.gained[:] += block[0]
-            sums.weight[:] += block[2]
-            sums.total[:] += block_total
-            objective += block_objective
-            block[:], block_total[:], block_objective, parts = 0.0, 0.0, 0.0, 0
+        sums.gained[:] += part[0]
+        sums.weight[:] += part[2]
+        sums.total[:] += part_total
     return objective
 
 

@@ -407,10 +407,10 @@ def next_pass(
         spans, seconds = in_spans(source, centers, bounds.heavy)
         if not (bounds.light and isinstance(spans, ArraySource) and is_short(spans, centers)):
             return rest_of_pass(bounds, centers, spans, n_jobs, seconds), None
-        size, together = spans.chunk_rows, chunks_per_block(source.n_columns)
+        size = spans.chunk_rows
         [rows] = replace(spans, size=max(source.n_rows, size)).chunks()
         with one_blas_thread():
-            bounds.pass_ahead(rows, centers, least_movement, size, together)
+            bounds.pass_ahead(rows, centers, least_movement, size)
         if bounds.rounded:
             last = bounds.ahead[0]
             bounds.ahead[0] = last._replace(sums=exact_pass(bounds, last.centers, source, n_jobs))
@@ -439,9 +439,11 @@ def rest_of_pass(bounds, centers: Centers, spans, n_jobs, seconds: float | None)
 
 
 def is_short(spans: ArraySource, centers: Centers) -> bool:
-    """Whether a pass is not worth the threads that would share it."""
-    cost = spans.n_rows * centers.points.size * SECONDS_PER_PRODUCT
-    return spans.in_one or (spans.n_rows <= FEW_ROWS and cost < WORTH_THREADS)
+    """Whether a pass is of few chunks, of one block, and not worth the threads to share it."""
+    if spans.in_one or spans.n_rows > FEW_ROWS:
+        return spans.in_one
+    in_a_block = spans.n_rows <= spans.chunk_rows * chunks_per_block(spans.n_columns)
+    return in_a_block and spans.n_rows * centers.points.size * SECONDS_PER_PRODUCT < WORTH_THREADS
 
 
 def in_spans(source: Source, centers: Centers, heavy: bool) -> tuple[Source, float | None]:
