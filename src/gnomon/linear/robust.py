@@ -460,4 +460,4 @@ class RobustRegression(Regressor):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         block = min(rows_per_chunk(n_columns), n_rows) * (2 * n_columns + 4)
-        return 8 * (12 * n_rows + 2 * threads * block + (2 * threads + 6) * (n_columns + 1) ** 2)
+        return 8 * (6 * n_rows + 2 * threads * block + (2 * threads + 6) * (n_columns + 1) ** 2)

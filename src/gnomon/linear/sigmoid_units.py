@@ -328,7 +328,7 @@ class SigmoidUnits(Classifier):
         return values / values.sum(axis=1, keepdims=True)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (6 * n_rows * n_columns + 24 * n_rows + 12 * n_columns**2)
+        return 8 * (2 * n_rows * n_columns + 24 * n_rows + 12 * n_columns**2)
 
 
 @kernel("f8[:,:]", "f8[:,:]", "i8[:]", "f8[:]", "f8", "i8", "out f8[:,:]")

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Takes
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import memory_of_copies
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
 from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
@@ -262,6 +263,9 @@ class SplineTransformer(Basis):
             for name, knots in zip(names, self.knots_)
             for k in range(self._n_splines(knots) - dropped)
         ]
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return memory_of_copies(1, n_rows, n_columns)
 
     def _check_loaded(self) -> None:
         for knots in getattr(self, "knots_", []):

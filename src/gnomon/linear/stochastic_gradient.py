@@ -81,6 +81,7 @@ class SGDClassifier(ByStochasticGradient, linear_model.SGDClassifier):
     ['no', 'yes']
     """
 
+    _copies = 0.5
     _target = "classes"
     _stored = {
         "_expanded_class_weight": Array("f", ("n_classes",)),
@@ -120,6 +121,7 @@ class SGDRegressor(ByStochasticGradient, linear_model.SGDRegressor):
     [2.0]
     """
 
+    _copies = 0.5
     _target = "numbers"
     _stored = {"coef_": Array("f", ("n_columns",))}
 
