@@ -69,9 +69,9 @@ from gnomon.linear.least_squares import (
 )
 from gnomon.linear.solve import EPS
 
-# What one penalty costs, measured on 300 x 20 to 50,000 x 10: nanoseconds of a cell by the columns,
-# and by their products, there also for every column beside; and what the passes of sums cost.
-COLUMNS_COST, PRODUCTS_COST, PRODUCTS_COST_BY_COLUMN, PASSES_COST = 3.0, 1.4, 0.03, 1e5
+# Columns from which on one penalty is sooner solved by the columns than by their products: a cell
+# costs 3 nanoseconds by the columns, and by products 1.4 and 0.03 for every column (10,000 rows).
+MOST_COLUMNS_OF_ONE = 50
 # Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB.
 MOST_GATHERED_CELLS = 4_000_000
 # A solution by columns is refined to the last digits where the products of those chosen, whose
@@ -649,9 +649,7 @@ def by_products(n_rows: int, n_columns: int) -> bool:
 
 def products_pay(n_rows: int, n_columns: int) -> bool:
     """Whether the products of dense columns cost less than one penalty by the columns."""
-    cells = n_rows * n_columns
-    saved = COLUMNS_COST - PRODUCTS_COST - PRODUCTS_COST_BY_COLUMN * n_columns
-    return cells > MOST_GATHERED_CELLS or saved * cells > PASSES_COST
+    return n_columns <= MOST_COLUMNS_OF_ONE or n_rows * n_columns > MOST_GATHERED_CELLS
 
 
 def rows_of_products(n_columns: int) -> int:
