@@ -15,7 +15,7 @@ from gnomon.workbench.base.statements import STATEMENTS, statements_of
 from gnomon.workbench.learn.evidence import WRONG
 from tests.truth.simulation import __main__ as simulation_run
 from tests.truth.simulation.group import CLOUDS, MOST, clear
-from tests.truth.simulation.harness import Count, Record, lines, repeated
+from tests.truth.simulation.harness import Count, Doubted, Record, lines, repeated
 from tests.truth.simulation.laws import as_dict
 from tests.truth.simulation.registered import SIMULATIONS
 
@@ -77,6 +77,17 @@ def test_a_share_outside_its_band_fails_once_it_is_beyond_chance():
     assert many.verdict((0.0, 0.07)) == "FAILS"
     assert Count(2000, 100.0).verdict((0.0, 0.07)) == "holds"
     assert Count(0, 0.0, 5).verdict((0.0, 0.07)) == "not made"
+
+
+def test_a_share_outside_its_band_is_said_only_where_the_job_doubts_nearly_all():
+    doubted, silent = Count(), Count()
+    for number in range(1000):
+        held = number % 5 > 0
+        doubted.add(Doubted(held))
+        silent.add(Doubted(held) if number % 2 else held)
+    assert doubted.share == silent.share == 0.8
+    assert doubted.verdict((0.92, 1.0)) == "said"
+    assert silent.verdict((0.92, 1.0)) == "FAILS"
 
 
 def test_a_simulation_goes_on_where_it_was_stopped():

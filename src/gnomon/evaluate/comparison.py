@@ -48,6 +48,10 @@ MOST_FOR_EXACT_RANKS = 50  # SciPy's switch from the exact law in `wilcoxon`, so
 MANY_FOLDS = 50  # from which on the t test was measured to exceed its level for unstable learners
 
 
+ROWS_ALONE = "For independent rows: of rows in groups or in order of time p is too small"
+NOT_IN_TIME = "Of rows that follow each other in time p of random folds is too small"
+
+
 @dataclass(repr=False)
 class PairTest(Result):
     """A test of two learners.
@@ -336,9 +340,10 @@ def corrected_t_test(
         len(gaps) - 1,
         confidence_level,
     )
+    test.remark = NOT_IN_TIME
     if len(gaps) >= MANY_FOLDS:
-        test.remark = (
-            "With so many folds the level holds for stable learners; of unstable ones (single "
+        test.remark += (
+            "; with so many folds the level holds for stable learners: of unstable ones (single "
             "neighbors, stumps) tests at 5% reject equal learners in up to 13% of cases"
         )
     return test
@@ -549,7 +554,8 @@ def mcnemar_of_counts(
     figure = Estimate(
         gap, float(center - half), float(center + half), confidence_level, error, "Bonett-Price"
     )
-    return PairTest(f"McNemar's test ({method})", figure, float(statistic), p, discordant)
+    test = f"McNemar's test ({method})"
+    return PairTest(test, figure, float(statistic), p, discordant, remark=ROWS_ALONE)
 
 
 def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> PairTest:

@@ -27,7 +27,8 @@ is the level of a test (share of false alarms) or the coverage of an interval; m
 of simulated tables, with its Monte Carlo error; *open*: too few repeats (below 100, or a share
 outside the band by chance) to decide; *declined* counts tables in which the job itself says that
 the statement cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is
-for independent rows. Where a job can be told the groups or the time of these laws, it is told.
+for independent rows; *said*: outside the band, and the job says so where it prints the statement.
+Where a job can be told the groups or the time of these laws, it is told.
 `group` is simulated with 200 rows and at most five groups (`most=5`; its default is ten).
 Written by `make truth`; descriptions of the table at hand (`figure` in
 `gnomon.workbench.base.statements`) claim nothing of other rows and are not listed.

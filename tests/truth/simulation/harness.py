@@ -14,8 +14,17 @@ from scipy import stats
 from gnomon.workbench.base.statements import Statement, statements_of
 from tests.truth.simulation.laws import LAWS
 
-Outcome = dict[str, float | bool | None]
+
+@dataclass(frozen=True)
+class Doubted:
+    """An outcome of which the job itself says, where it prints it, that it holds less often."""
+
+    value: float | bool
+
+
+Outcome = dict[str, float | bool | Doubted | None]
 FEWEST = 100  # repeats before a share inside its band counts as measured
+MOSTLY = 0.95  # of the tables have to carry the sentence that a statement holds less often
 SURE = 1e-4  # chance of a share as far outside its band by bad luck
 
 
@@ -62,13 +71,17 @@ def simulation(
 
 @dataclass
 class Count:
-    """How often a statement was made or held, and how often the job declined to make it."""
+    """How often a statement was made or held, and how often the job declined or doubted it."""
 
     n: int = 0
     total: float = 0.0
     declined: int = 0
+    doubted: int = 0
 
-    def add(self, outcome: float | bool | None) -> None:
+    def add(self, outcome: float | bool | Doubted | None) -> None:
+        if isinstance(outcome, Doubted):
+            self.doubted += 1
+            outcome = outcome.value
         if outcome is None or np.isnan(float(outcome)):
             self.declined += 1
         else:
@@ -90,13 +103,17 @@ class Count:
     def verdict(self, band: tuple[float, float]) -> str:
         """Whether the share lies in a band, as far as so many repeats can tell.
 
-        Outcomes between 0 and 1 spread less than those of a coin, whose law is used.
+        Outcomes between 0 and 1 spread less than those of a coin, whose law is used. A share
+        outside is *said* where the job says, beside what it prints, that the statement holds less
+        often.
         """
         if not self.n:
             return "not made" if self.declined else "not run"
         low, high = band
         if low <= self.share <= high:
             return "holds" if self.n >= FEWEST else "open"
+        if self.doubted >= MOSTLY * self.n:
+            return "said"
         below = stats.binom.cdf(np.floor(self.total), self.n, low) if self.share < low else 1.0
         above = stats.binom.sf(np.ceil(self.total) - 1, self.n, high) if self.share > high else 1.0
         return "FAILS" if min(below, above) < SURE else "open"

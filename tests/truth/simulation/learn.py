@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from gnomon.evaluate import k_fold, leaderboard
+from gnomon.evaluate import MEASURES, k_fold, leaderboard
+from gnomon.evaluate.measures import Said
 from gnomon.table import Table
+from gnomon.workbench.analysis.diagnosis import group_scores
+from gnomon.workbench.learn.checks import calibrated, worst_group
+from gnomon.workbench.learn.evidence import Check
+from gnomon.workbench.learn.final_figure import owners_of
 from gnomon.workbench.learn.job import learn
 from gnomon.workbench.learn.lead import LEVEL, p_of_difference
 from gnomon.workbench.learn.plan import Stretches, usual_repeats
@@ -27,7 +35,6 @@ CALLED = ("bad", "warning")
 TESTS = (
     "folds agree",
     "drift",
-    "worst group",
     "test agrees with folds",
     "same target",
     "leak",
@@ -185,16 +192,15 @@ class OfOneColumn(RegressorMixin, BaseEstimator):
         return self.model_.predict(np.asarray(X)[:, [self.column]])
 
 
-@simulation("learn", "calibration", "better than the baseline", *TESTS, quick=1, quick_laws=2)
+@simulation("learn", "better than the baseline", *TESTS, quick=1, quick_laws=2)
 def classes(law: str, rng: np.random.Generator) -> Outcome:
-    """Two classes, columns that say nothing of them; probabilities of a learner that is right."""
+    """Two classes, columns that say nothing of them."""
     X, (others, options) = columns(law, rng, ROWS, 3), question(law, ROWS)
     y = np.where(noise(law, rng, ROWS) > 0.3, "yes", "no")
     found = learn(
         as_dict(X, y=y, **others), "y", learners=["logistic regression"], **options, **QUICK
     )
-    names = ("calibration", *TESTS)
-    return checked(found, names) | {
+    return checked(found, TESTS) | {
         "better than the baseline": any(each.is_real for each in found.leads.values())
     }
 
@@ -211,3 +217,45 @@ def unlabeled_rows(law: str, rng: np.random.Generator) -> Outcome:
     rows, rest = (Table.from_dict(as_dict(part)) for part in (X[:100], X[100:]))
     uses = compared(DecisionTreeClassifier(max_depth=3), rows, y, rest, int(rng.integers(2**31)))
     return {"gain of rows without a target": any(each.helps for each in uses)}
+
+
+TEST_ROWS = 200
+
+
+def evidence(law: str, rng: np.random.Generator, problem: dict[str, Any], **others: Any) -> Any:
+    """What the two checks below look at: test rows with the groups or the time of a law.
+
+    A column of three levels is drawn row by row, one of two levels person by person.
+    """
+    more, options = question(law, TEST_ROWS)
+    level = np.array(["a", "b", "c"])[rng.integers(3, size=TEST_ROWS)]
+    team = np.repeat(np.array(["d", "e"])[rng.integers(2, size=TEST_ROWS // PER_GROUP)], PER_GROUP)
+    test = Table.from_dict(as_dict(np.zeros((TEST_ROWS, 1)), level=level, team=team, **more))
+    told = SimpleNamespace(**{"groups": None, "time": None} | options, **problem)
+    return SimpleNamespace(problem=told, test=test, **others)
+
+
+@simulation("learn", "calibration", quick=20)
+def right_probabilities(law: str, rng: np.random.Generator) -> Outcome:
+    """Classes drawn by the probabilities that are said; what decides them follows the law."""
+    proba = expit(1.5 * LAWS[law](rng, TEST_ROWS))
+    drawn = rng.random(TEST_ROWS) if law in INDEPENDENT else norm.cdf(LAWS[law](rng, TEST_ROWS))
+    said = Said(proba > 0.5, np.column_stack([1 - proba, proba]), proba, np.array([False, True]))
+    seen = evidence(law, rng, {"task": "classify"}, said=said, y_test=drawn < proba)
+    return called(calibrated(seen))
+
+
+@simulation("learn", "worst group", quick=20)
+def equal_groups(law: str, rng: np.random.Generator) -> Outcome:
+    """Errors of a law that are as great in every level of both columns."""
+    y = LAWS[law](rng, TEST_ROWS)
+    seen = evidence(law, rng, {"task": "regress", "figure": MEASURES["rmse"]})
+    owners = owners_of(seen.problem, seen.test)
+    inputs = seen.test.select(["level", "team"])
+    seen.groups = group_scores(seen.problem, inputs, y, Said(np.zeros(TEST_ROWS)), owners)
+    return called(worst_group(seen))
+
+
+def called(check: Check) -> Outcome:
+    """Whether a check warns; None where it was not made."""
+    return {check.name: None if check.verdict == "not made" else check.verdict in CALLED}

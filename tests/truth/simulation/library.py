@@ -10,7 +10,7 @@ from gnomon.evaluate import cohen_kappa, corrected_t_test, mcnemar_test
 from gnomon.evaluate.number_measures import mean_absolute_error, mean_squared_error, r_squared
 from gnomon.linear import compare_groups
 from gnomon.trees import RandomForestRegressor
-from tests.truth.simulation.harness import Outcome, simulation
+from tests.truth.simulation.harness import Doubted, Outcome, simulation
 from tests.truth.simulation.laws import FOR_INDEPENDENT, INDEPENDENT, LAWS, MORE_LAWS, columns
 from tests.truth.simulation.learn import holds
 
@@ -80,11 +80,17 @@ def equal_stumps(law: str, rng: np.random.Generator) -> Outcome:
         for j in range(2):
             scores[j, fold] = np.mean(stump(X[train, j], y[train], X[test, j]) == y[test])
     fixed = [X[:, j] > 0.5 for j in range(2)]
-    in_time = law == "autocorrelated"  # folds drawn at random are not for rows that follow in time
+    on_folds, on_rows = corrected_t_test(*scores, 1 / 9), mcnemar_test(y, *fixed)
+    in_time, alike = law == "autocorrelated", law not in INDEPENDENT
     return {
-        "corrected_t_test": None if in_time else corrected_t_test(*scores, 1 / 9).p < 0.05,
-        "mcnemar_test": mcnemar_test(y, *fixed).p < 0.05 if law in INDEPENDENT else None,
+        "corrected_t_test": outcome(on_folds.p < 0.05, in_time and "in time" in str(on_folds)),
+        "mcnemar_test": outcome(on_rows.p < 0.05, alike and "independent rows" in str(on_rows)),
     }
+
+
+def outcome(value: bool, said: bool) -> bool | Doubted:
+    """The outcome of a statement, doubted where the result says for which rows it is not."""
+    return Doubted(value) if said else value
 
 
 def stump(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ FEWEST_SHUFFLED = 3
 BLOCKS = 20  # of rows, for the error of an importance
 DRIFT_ROWS = 5_000  # judgement: bounds the time of the trees that tell the tables apart
 DRIFT_COLUMNS = 200  # of 7,130 columns the comparison took 12 s, of 200 of them 0.5 s
+FEWEST_OWNERS = 5  # judgement: as many means as an interval takes for their spread
 FEWEST_IN_GROUP = 30  # the textbooks' 30 rows, from which a mean is nearly normal
 SHIFT_P = 0.01  # stricter than 0.05: the check runs with every job, and alarms cost attention
 
@@ -355,7 +356,11 @@ class GroupScore:
 
 
 def group_scores(
-    problem: LearningProblem, rows: Table, y: np.ndarray, said: Said
+    problem: LearningProblem,
+    rows: Table,
+    y: np.ndarray,
+    said: Said,
+    owners: np.ndarray | None = None,
 ) -> list[GroupScore]:
     """Scores by level of every category, with p of no difference to the other rows; worst first.
 
@@ -364,6 +369,10 @@ def group_scores(
     test; p-values are Bonferroni's, over all groups. A group is not called where it or the rest of
     the rows has fewer than 30. Ranks alone call a group in 2.3% of tables at 1% where errors are
     skewed: the model's small error about the level moves ranks more than the score.
+
+    With `owners`, the number of what every row belongs to (a person with several rows), the mean
+    losses of owners are compared, and a group is not called where fewer than five own its rows, or
+    the others.
     """
     measure = _mean_of_rows(problem)
     losses = np.asarray(measure.row_losses(y, said), dtype=float)
@@ -381,6 +390,11 @@ def group_scores(
             inside, outside = losses[codes == k], losses[codes != k]
             score, others = (_overall(measure, part) for part in (inside, outside))
             worse = sign * score > sign * others
+            if owners is not None:
+                inside = _means_of(losses[codes == k], owners[codes == k])
+                outside = _means_of(losses[codes != k], owners[codes != k])
+                if min(len(inside), len(outside)) < FEWEST_OWNERS:
+                    continue
             p = _p_of_greater(sign * inside, sign * outside) if worse else 1.0
             found.append(
                 GroupScore(name, str(levels[k]), int(counts[k]), score, p, others, measure.name)
@@ -388,6 +402,12 @@ def group_scores(
     n = len(found)
     found = [replace(each, p=min(each.p * n, 1.0)) for each in found]
     return sorted(found, key=lambda each: each.p)
+
+
+def _means_of(losses: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """The mean loss of every owner that has one of these rows."""
+    _, codes, counts = np.unique(owners, return_inverse=True, return_counts=True)
+    return np.bincount(codes, losses) / counts
 
 
 def _mean_of_rows(problem: LearningProblem) -> Measure:

@@ -22,6 +22,7 @@ from gnomon.workbench.analysis.diagnosis import (
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import FEW_VALUES, FEWEST_TESTED, coded
 from gnomon.workbench.learn.evidence import Check, Evidence
+from gnomon.workbench.learn.final_figure import owners_of
 from gnomon.workbench.learn.lead import leads, losses_of_rows, nearest_lead
 from gnomon.workbench.learn.leaks import exact_sum, golden_column, key_of_rows, too_good
 
@@ -403,7 +404,8 @@ def calibrated(seen: Evidence) -> Check | None:
     positive = said.classes[1]
     proba = said.probabilities[:, 1]
     found = calibration(seen.y_test, proba, positive)
-    p = p_of_right_probabilities(found.p, seen.y_test == positive, proba)
+    owners = owners_of(seen.problem, seen.test)
+    p = p_of_right_probabilities(found.p, seen.y_test == positive, proba, owners)
     text = (
         f"probabilities of {positive} are off by {found.expected_error:.3f} on the mean "
         f"(p = {p:.2g} that right ones look so)."
@@ -426,18 +428,35 @@ def calibrated(seen: Evidence) -> Check | None:
 
 
 def p_of_right_probabilities(
-    spiegelhalter: float, is_positive: np.ndarray, proba: np.ndarray
+    spiegelhalter: float,
+    is_positive: np.ndarray,
+    proba: np.ndarray,
+    owners: np.ndarray | None = None,
 ) -> float:
     """Chance that right probabilities look so: Spiegelhalter's p and that of their mean, both.
 
     Spiegelhalter's statistic weighs a row by 1 - 2 p: probabilities that are all too small by as
-    much, as many below one half as above, cancel in it.
+    much, as many below one half as above, cancel in it. Rows of one owner (a person with several
+    rows) are alike: each p is then not below that of the sums of owners.
     """
     variance = float((proba * (1 - proba)).sum())
     if not variance > 0:
         return spiegelhalter
-    off = float((is_positive - proba).sum()) / np.sqrt(variance)
-    return min(2 * min(spiegelhalter, float(2 * stats.norm.sf(abs(off)))), 1.0)
+    gaps = is_positive - proba
+    found = [spiegelhalter, float(2 * stats.norm.sf(abs(gaps.sum()) / np.sqrt(variance)))]
+    if owners is not None:
+        sums = [p_of_zero_sum(each, owners) for each in (gaps * (1 - 2 * proba), gaps)]
+        found = [max(pair) for pair in zip(found, sums)]
+    return min(2 * min(found), 1.0)
+
+
+def p_of_zero_sum(values: np.ndarray, owners: np.ndarray) -> float:
+    """Two-sided p of a sum so far from zero, by the sums of owners (Student's t)."""
+    sums = np.bincount(np.unique(owners, return_inverse=True)[1], values)
+    spread = float(np.sqrt((sums**2).sum()))
+    if len(sums) < 2 or spread == 0:
+        return 1.0
+    return float(2 * stats.t.sf(abs(sums.sum()) / spread, len(sums) - 1))
 
 
 def worst_group(seen: Evidence) -> Check:
@@ -448,9 +467,12 @@ def worst_group(seen: Evidence) -> Check:
     worst = seen.groups[0]
     found = (
         f"{worst.column} = {worst.level!r} ({worst.n_rows:,} rows) has {worst.measure} "
-        f"{worst.score:.4g} where the other rows have {worst.others:.4g} (p = {worst.p:.2g}, all "
-        "groups counted)."
+        f"{worst.score:.4g} where the other rows have {worst.others:.4g}"
     )
+    if seen.problem.time is not None and seen.problem.groups is None:
+        what = f"{found}; rows that follow each other are alike, so chance is not ruled out."
+        return Check("worst group", "not made", what)
+    found += f" (p = {worst.p:.2g}, all groups counted)."
     if worst.p >= GROUP_P:
         return Check("worst group", "good", found, worst.p, f"p < {GROUP_P}")
     return Check(

@@ -639,7 +639,7 @@ class Learning:
             said=said,
             figure=figure,
             importance=importance,
-            groups=group_scores(problem, rows, y, said),
+            groups=group_scores(problem, rows, y, said, owners_of(problem, test)),
             shift=self.shift(problem.inputs(train), rows),
             curve=curve,
             ties=ties,

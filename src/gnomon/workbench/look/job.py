@@ -258,6 +258,11 @@ def _left_out(found: Look, usable: list[str]) -> list[str]:
 
 def _limits(found: Look) -> list[str]:
     n, said = len(found.table), []
+    if found.missing.related or any(pair.is_beyond_chance for pair in found.associations):
+        said.append(
+            "p is for independent rows: of rows that come in groups or follow each other in time "
+            "it is too small."
+        )
     overview = found.overview
     if overview.rows < n:
         said.append(

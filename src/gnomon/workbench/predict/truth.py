@@ -1,4 +1,7 @@
-"""The score of a model on new rows whose target is known."""
+"""The score of a model on new rows whose target is known.
+
+Where the run was told the groups or the time of its rows, the interval counts them as the run did.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import said_by
 from gnomon.workbench.analysis.problem import LearningProblem
 from gnomon.workbench.base.runs import RunError, read_record
+from gnomon.workbench.learn.final_figure import final_figure
 
 FEWEST_SCORED = 5  # judgement: a score of fewer rows has no useful interval
 LEARNT_FROM = (
@@ -49,21 +53,27 @@ def score_on(
     asked = None if record is None else record["settings"]
     if record is None or asked is None or asked["target"] not in rows.columns:
         return None
+    told = (asked.get("groups"), asked.get("time"))
     known = np.flatnonzero(pc.is_valid(rows.column(asked["target"])).to_numpy())
     if len(known) < FEWEST_SCORED:
         return None
     try:
         some = rows[known]
+        groups, moments = (name if name in rows.columns else None for name in told)
         problem = LearningProblem(
-            some, rows[:0], asked["target"], asked["task"], asked["measure"], time=asked["time"]
+            some, rows[:0], asked["target"], asked["task"], asked["measure"], groups, moments
         )
         y = problem.values(some)
-        found = problem.figure.figure(y, said_by(model, inputs[known], y, problem.figure))
+        found = final_figure(problem, some, y, said_by(model, inputs[known], y, problem.figure))
     except (GnomonError, ValueError, TypeError) as error:
         notes.append(f"The column {asked['target']!r} is there but could not be scored: {error}")
         return None
-    if not isinstance(found, Estimate):
-        found = Estimate(float(found), np.nan, np.nan, how="no interval is known")
+    lost = [name for name in told if name and name not in rows.columns]
+    if lost:
+        notes.append(
+            f"Without the column {lost[0]!r} the score counts rows as independent: its interval is "
+            "likely too short."
+        )
     if is_of(record["data"], rows):
         notes.append(LEARNT_FROM)
     return asked["measure"], found

@@ -124,7 +124,7 @@ class TrainResult(JobResult):
         measure, score = self.problem.measure, self.test_score
         line = (
             f"{measure} on {self.n_test:,} test rows: {score.value:.4g} "
-            f"(95% interval {score.low:.4g} to {score.high:.4g}; "
+            f"(95% interval for independent rows {score.low:.4g} to {score.high:.4g}; "
             f"baseline {self.baseline_score.value:.4g})."
         )
         if not self.beats_baseline:
