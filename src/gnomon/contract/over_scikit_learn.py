@@ -194,7 +194,7 @@ class OverScikitLearn(OnPeer):
             if name not in vars(cls) and hasattr(theirs, name):
                 original = inspect.getattr_static(theirs, name)
                 setattr(cls, name, wrapped(name, linear_scores(original)))
-        if hasattr(theirs, "_decision_function"):
+        if hasattr(theirs, "_decision_function") and "_decision_function" not in vars(cls):
             cls._decision_function = linear_scores(theirs._decision_function)
         if hasattr(theirs, "get_feature_names_out"):
             cls.get_feature_names_out = names_out
