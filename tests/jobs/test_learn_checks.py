@@ -182,8 +182,8 @@ def test_probabilities_that_are_all_too_small_are_told_where_they_lie_about_one_
     for n_yes, verdict in (((100, 180), "warning"), ((60, 140), "good")):
         y = np.concatenate([np.repeat(["yes", "no"], [n, 200 - n]) for n in n_yes])
         said = Said(y, np.column_stack([1 - told, told]), classes=np.array(["no", "yes"]))
-        problem = SimpleNamespace(task="classify", time=None)
-        seen = SimpleNamespace(problem=problem, said=said, y_test=y)
+        problem = SimpleNamespace(task="classify", time=None, groups=None)
+        seen = SimpleNamespace(problem=problem, said=said, y_test=y, test=None)
         assert calibrated(seen).verdict == verdict
 
 

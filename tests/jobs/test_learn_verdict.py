@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import gnomon
+from gnomon.evaluate import k_fold, leaderboard
 from gnomon.table import Table
 from gnomon.workbench.analysis.portfolio import BASELINE
+from gnomon.workbench.learn.lead import leads
 
 QUICK = {"budget": None, "folds": 5, "repeats": 1, "curve": False}
 
@@ -19,8 +22,18 @@ def numbers(rng, n=100, explained=0.4):
     return {"x": x, "z": rng.normal(size=n), "y": x + noise}
 
 
-def test_a_line_that_explains_forty_percent_of_a_hundred_rows_is_found(rng):
-    found = gnomon.learn(numbers(rng), "y", learners=["linear regression"], **QUICK)
+def test_lines_that_explain_forty_percent_of_a_hundred_rows_are_found(rng):
+    learners, found = {"line": LinearRegression()}, 0
+    for table in (numbers(rng) for _ in range(30)):
+        X, y = np.column_stack([table["x"], table["z"]])[:75], np.asarray(table["y"])[:75]
+        board = leaderboard(learners, X, y, cv=k_fold(75, 5, 1, random_state=0), measures="rmse")
+        found += leads(board)["line"].is_real
+    assert found >= 22  # 98% of 300 such tables are found, so that fewer than 22 come once in 10^8
+
+
+def test_a_verdict_names_the_rows_on_which_a_line_beats_the_baseline(rng):
+    table = numbers(rng, explained=0.8)  # found in 300 of 300 such tables
+    found = gnomon.learn(table, "y", learners=["linear regression"], **QUICK)
     assert found.beats_baseline
     assert "beats the baseline" in found.verdict()
     assert "75 rows" in found.verdict()

@@ -170,7 +170,7 @@ def last_window(
     period: int,
     options: ForecastOptions,
 ) -> dict[str, RollingOrigin]:
-    """Forecasts of the last window, by the methods that are asked for it; none where it is short.
+    """Forecasts of the last window, by the methods named; none where it is short.
 
     They are the chosen method, or all that a combination may have, and the baseline.
     """

@@ -283,7 +283,7 @@ class LearnResult(JobResult):
 
     @property
     def as_good(self) -> set[str]:
-        """The best learner, and those that are not told apart from it."""
+        """The best learner, and those whose difference from it is not shown."""
         apart = {name for name, p in self.p_against_best.items() if p < LEVEL}
         return set(self.board.names) - apart
 
