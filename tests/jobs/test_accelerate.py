@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.ensemble import (
@@ -17,7 +18,13 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
+from sklearn.linear_model import (
+    ElasticNet,
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+)
 from sklearn.manifold import MDS, Isomap
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.model_selection import GridSearchCV
@@ -152,6 +159,29 @@ def test_a_tree_has_the_same_nodes_as_that_of_scikit_learn(task, max_features, r
         np.testing.assert_allclose(fast.value, plain.value, rtol=1e-12)
         np.testing.assert_allclose(fast.impurity, plain.impurity, atol=1e-12)
         assert fast.max_depth == plain.max_depth
+
+
+@pytest.mark.parametrize(
+    ("make", "label"),
+    [
+        (lambda: LogisticRegression(tol=1e-8), "LogisticRegression.fit (L-BFGS)"),
+        (lambda: LassoCV(cv=3, tol=1e-8), "LassoCV.fit (paths)"),
+        (lambda: ElasticNet(alpha=0.01, tol=1e-8), "ElasticNet.fit"),
+    ],
+)
+def test_steps_on_one_thread_of_blas_give_the_results_of_scikit_learn(make, label, rng):
+    X = scipy.sparse.random(300, 40, density=0.3, random_state=0, format="csr")
+    y = X @ rng.normal(size=40) + 0.1 * rng.normal(size=300)
+    y = y > np.median(y) if "Logistic" in label else y
+    for rows_of in (X, X.toarray()):
+        plain = make().fit(rows_of, y)
+        accelerate.reset()
+        with accelerate.install(always=True):
+            fast = make().fit(rows_of, y)
+        assert accelerate.report().calls[label].accelerated > 0
+        assert accelerate.report().calls[label].fell_back == 0
+        np.testing.assert_allclose(fast.coef_, plain.coef_, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(fast.predict(rows_of), plain.predict(rows_of), rtol=1e-5)
 
 
 def test_quantile_planes_are_as_good_as_those_of_scikit_learn(rng):

@@ -22,6 +22,7 @@ KernelDensity (Gaussian)                              boxes of rows, relative er
 SVC, NuSVC, SVR, NuSVR, OneClassSVM                   kernel tables, predictions as products
 LinearRegression                                      products of columns, refined
 LogisticRegression(CV), Poisson-, Gamma-, Tweedie-    the loss in one pass, on threads
+Lasso(CV), ElasticNet(CV), LogisticRegression(CV)     small products on one thread of BLAS
 QuantileRegressor                                     the dual of few rows
 GaussianNB                                            moments and densities block by block
 RandomForest*, ExtraTrees*, RandomTreesEmbedding,     all processors, each tree as before

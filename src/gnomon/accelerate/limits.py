@@ -22,6 +22,7 @@ OWN = "gnomon.accelerate.tree_kernel"
 
 # The ratio of processor time at these sizes is 1.1 or more, or threads gain.
 SMALLEST: dict[str, float] = {
+    "coordinate descent": 10_000,  # cells
     "dbscan": 1_000,  # rows
     "forest": 100_000,  # cells times trees
     "forest predictions": 50_000,  # rows times trees
@@ -47,7 +48,7 @@ LARGE: dict[str, float] = {
     "dbscan": 100_000,
     "k-means": 5e6,
     "kernel density": 2e7,
-    "neighbors": 3e9,
+    "neighbors": 1e10,
     "paths": 2_500,
     "quantile": 50_000,
     "scaling": 1_500,

@@ -61,7 +61,7 @@ class Route:
         original = _entries(owner).get(name)
         if original is None or not callable(original):
             ledger.not_installed(self.label(), f"{self.module} has no {self.path} any more")
-        elif not inspect.isclass(original) and _names(original) != _names(self.ours)[1:]:
+        elif not (inspect.isclass(original) or _passes_on(original, self.ours)):
             ledger.not_installed(self.label(), f"{self.path} has other parameters than expected")
         else:
             self.original = original
@@ -147,6 +147,12 @@ def _put(owner: Any, name: str, function: Any) -> None:
         owner[name] = function
     else:
         setattr(owner, name, function)
+
+
+def _passes_on(original: Callable[..., Any], ours: Callable[..., Any]) -> bool:
+    """Whether ours takes the parameters of the original, or any that come."""
+    names = _names(ours)[1:]
+    return names in (["args", "kwargs"], _names(original))
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
