@@ -15,7 +15,7 @@ from gnomon.linear import (
     Ridge,
     SigmoidUnits,
 )
-from gnomon.linear.sigmoid_units import Batch, activation, slopes, unit_error
+from gnomon.linear.sigmoid_units import Batch, activation, slopes, unit_error, unit_step
 from gnomon.trees import RandomForestRegressor
 
 
@@ -126,6 +126,16 @@ def test_a_layer_learns_groups_that_lie_apart(solver, name, k, rng):
     low = -1 if name == "tanh" else 0
     assert model.unit_values(X).min() >= low
     assert model.unit_values(X).max() <= 1
+
+
+@pytest.mark.covers("logistic-units-squared-error")
+def test_a_step_goes_down_in_a_direction_of_negative_curvature_too():
+    # Newton's own step would go up along the first weight and be accepted for the second's sake.
+    theta, target = np.array([-2.0, 0.3]), np.ones(2)
+    batch = Batch(np.eye(2), target[None], np.ones(2))
+    moved, damping = unit_step(theta, batch, target, True, np.zeros(2), 0.0)
+    assert damping > 0
+    assert (moved > theta).all()
 
 
 @pytest.mark.covers("logistic-units-squared-error")

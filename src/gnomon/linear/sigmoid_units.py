@@ -36,6 +36,7 @@ from gnomon.linear.solve import symmetric_solve
 from gnomon.optimize.losses import logistic
 
 GREATEST_DAMPING = 1e12  # a step damped so much is below rounding
+FLAT = 1e-10  # curvature, in units of its positive part, that may be rounding
 
 
 class Batch(NamedTuple):
@@ -69,8 +70,8 @@ def unit_error(theta, batch: Batch, target, tanh: bool, costs) -> float:
 def unit_step(theta, batch: Batch, target, tanh: bool, costs, damping: float):
     """A damped Newton step of one unit that lowers its error; the new damping.
 
-    The curvature is the exact one; where it is not positive the damping, in units of its positive
-    part, makes it so.
+    The curvature is the exact one; where it is negative in some direction, so that the step would
+    go up there, the damping, in units of its positive part, makes it positive.
     """
     a = activation(batch.design @ theta, tanh)
     first, second = slopes(a, tanh)
@@ -83,7 +84,8 @@ def unit_step(theta, batch: Batch, target, tanh: bool, costs, damping: float):
     error = unit_error(theta, batch, target, tanh, costs)
     while damping < GREATEST_DAMPING:
         damped = curve + np.diag(damping * unit)
-        if damping == 0 or np.linalg.eigvalsh(damped / np.sqrt(np.outer(unit, unit)))[0] > 1e-10:
+        least = np.linalg.eigvalsh(damped / np.sqrt(np.outer(unit, unit)))[0]
+        if least > (FLAT if damping > 0 else -FLAT):  # columns that repeat others are flat
             moved = theta - symmetric_solve(damped, slope)
             if unit_error(moved, batch, target, tanh, costs) <= error:
                 return moved, damping / 8 if damping > 1e-6 else 0.0
