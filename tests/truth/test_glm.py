@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+import gnomon
 from gnomon.engine.errors import DataError
 from gnomon.linear import GLM, ElasticNet, LinearRegression, LogisticRegression, NoSummary
 from gnomon.linear.families import FAMILIES, LINKS, negative_binomial, tweedie
@@ -194,3 +195,12 @@ def test_a_summary_tells_of_overdispersed_counts_and_not_of_poisson_ones(rng):
     spread = GLM("poisson").fit(X, rng.poisson(mean * rng.gamma(0.5, 2.0, 400))).summary()
     assert not any("overdispersed" in note for note in plain.notes)
     assert any("overdispersed" in note for note in spread.notes)
+
+
+@pytest.mark.covers("generalised-linear-model")
+def test_a_model_of_as_many_coefficients_as_rows_is_loaded_and_has_no_summary(tmp_path):
+    model = GLM().fit([[0.0, 1.0], [4.0, 9.0], [16.0, 25.0]], [1.0, 3.0, 2.0])
+    loaded = gnomon.load(model.save(tmp_path / "model.gnomon"))
+    assert np.isnan(loaded.statistics_.dispersion)
+    with pytest.raises(NoSummary, match="no more rows than coefficients"):
+        loaded.summary()

@@ -112,7 +112,7 @@ class GLMStatistics:
     log_likelihood : float
         NaN where the family has no closed form.
     dispersion : float
-        Pearson's statistic over the degrees of freedom, or one.
+        Pearson's statistic over the degrees of freedom, NaN where none are left; or one.
     dispersed : bool
         Whether the dispersion was estimated.
     standard_errors : ndarray
@@ -135,7 +135,7 @@ class GLMStatistics:
         "covariance": Optional(Array("f8", ("n_estimates", "n_estimates")) | None),
         "deviance": Number(),
         "dispersed": Flag(),
-        "dispersion": Number(),
+        "dispersion": Number(finite=False),  # NaN without degrees of freedom
         "fractional": Whole(),
         "log_likelihood": Number(finite=False),
         "null_deviance": Number(finite=False),
