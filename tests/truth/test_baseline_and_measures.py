@@ -7,6 +7,7 @@ from scipy import stats
 from gnomon.evaluate import (
     BaselineClassifier,
     BaselineRegressor,
+    DummyRegressor,
     Scores,
     accuracy,
     corrected_standard_error,
@@ -21,6 +22,13 @@ def test_the_baseline_predicts_the_commonest_class_and_the_classes_shares():
     model = BaselineClassifier().fit(np.zeros((5, 1)), list("aabbb"))
     assert model.predict(np.ones((2, 1))).tolist() == ["b", "b"]
     assert model.predict_proba(np.ones((1, 1))).tolist() == [[0.4, 0.6]]
+
+
+@pytest.mark.covers("majority-mean-baseline")
+@pytest.mark.parametrize("weights", [np.full(4, 0.1), [1, 2, 2, 1], [0, 3, 3, 0]])
+def test_the_weighted_median_of_a_dummy_is_between_the_two_middle_rows(weights):
+    model = DummyRegressor(strategy="median").fit(np.zeros((4, 1)), [1, 2, 3, 4], weights)
+    assert model.constant_ == pytest.approx(2.5)
 
 
 @pytest.mark.covers("majority-mean-baseline")

@@ -20,6 +20,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Text, Whole
+from gnomon.evaluate.baseline import weighted_median
 
 
 @method(
@@ -90,11 +91,14 @@ class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
             if self.strategy == strategy and getattr(self, strategy) is None:
                 raise DataError(f"strategy={strategy!r} needs the parameter {strategy!r}; give it")
         result = super()._fit_peer(fit, rows, given)
-        if self.strategy == "quantile" and given.get("sample_weight") is not None:
+        if self.strategy in ("median", "quantile") and given.get("sample_weight") is not None:
             self._take_quantiles(np.asarray(given["y"], dtype=float), given["sample_weight"])
         return result
 
     def _take_quantiles(self, y: np.ndarray, weights: np.ndarray) -> None:
         """Quantiles by weights that are repetitions; scikit-learn's class rounds them to a row."""
         for k, column in enumerate(y.reshape(len(y), -1).T):
-            self.constant_[0, k] = repeated_quantiles(column, weights, np.array(self.quantile))
+            if self.strategy == "median":
+                self.constant_[0, k] = weighted_median(column, weights)
+            else:
+                self.constant_[0, k] = repeated_quantiles(column, weights, np.array(self.quantile))
