@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn import kernel_approximation
 
 from gnomon.engine.errors import DataError
 from gnomon.reduce import (
     NIPALS,
+    Nystroem,
     choose_components,
     class_features,
     class_similarity,
@@ -343,3 +345,23 @@ def test_tables_are_encoded_or_refused_by_the_name_of_the_column(rng):
         svd(frame[["a", "b"]])
     with pytest.raises(DataError, match="numbers and missing ones alone"):
         complete_low_rank(frame)
+
+
+def test_rows_that_the_basis_holds_twice_keep_the_digits_of_single_precision():
+    rows = np.array([[0.0], [1.0], [1.0], [3.0]])
+    model = Nystroem(n_components=4, gamma=0.5, random_state=0)
+    exact = model.fit(rows).transform(rows)
+    np.testing.assert_allclose(exact @ exact.T, np.exp(-0.5 * (rows - rows.T) ** 2), atol=1e-12)
+    single = rows.astype(np.float32)
+    np.testing.assert_allclose(model.fit(single).transform(single), exact, atol=1e-5)
+
+
+def test_features_of_a_basis_of_rows_that_differ_are_those_of_scikit_learn(rng):
+    rows = rng.normal(size=(40, 3))
+    for kernel in ("rbf", "linear", "sigmoid"):
+        given = {"kernel": kernel, "n_components": 12, "random_state": 1}
+        theirs = kernel_approximation.Nystroem(**given).fit(rows).transform(rows)
+        ours = Nystroem(**given).fit_transform(rows)
+        if kernel == "linear":  # of rank three: directions that are rounding are left out
+            ours, theirs = ours @ ours.T, theirs @ theirs.T
+        np.testing.assert_allclose(ours, theirs, atol=1e-7)

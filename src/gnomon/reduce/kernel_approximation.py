@@ -12,11 +12,14 @@ Williams and Seeger.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn import kernel_approximation
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn, wrapped
@@ -27,6 +30,7 @@ from gnomon.engine.stored import Array, Number, Whole
 
 TEXTS = "000a 2.2 · 004 5.1"
 SPECTRA = 200_000  # complex numbers held at once: 3 MB
+LEAST_SIZE = 1e-12  # of a singular value, as in scikit-learn
 FAR = 100.0  # squared distance from the origin over the variance: two digits of a distance are lost
 
 
@@ -47,6 +51,39 @@ class KernelFeatures(OverScikitLearn):
         return 8 * (4 * n_features * (n_columns + n_features) + 4 * n_rows)
 
 
+def nystroem_fit(self: Any, X: Any, y: Any = None) -> Any:
+    """Take rows as the basis, and the inverse root of their kernel matrix.
+
+    The draws and the result are scikit-learn's, except where rows of the basis are equal.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : None
+        Not used.
+
+    Returns
+    -------
+    self : object
+    """
+    rows = validate_data(self, X, accept_sparse="csr")
+    n_rows = rows.shape[0]
+    if self.n_components > n_rows:
+        warnings.warn(
+            f"n_components > n_samples: there are {n_rows} rows for a basis of "
+            f"{self.n_components}, so all of them are taken; that is slower than the kernel itself",
+            UserWarning,
+            stacklevel=2,
+        )
+    count = min(n_rows, self.n_components)
+    places = check_random_state(self.random_state).permutation(n_rows)[:count]
+    self.components_ = rows[places]
+    self.normalization_ = inverse_root(basis_kernel(self, self.components_))
+    self.component_indices_ = places
+    self._n_features_out = count
+    return self
+
+
 def nystroem_features(self: Any, X: Any) -> Any:
     """Features of rows: their kernel values at the basis times the normalization.
 
@@ -64,14 +101,32 @@ def nystroem_features(self: Any, X: Any) -> Any:
     """
     check_is_fitted(self)
     rows = validate_data(self, X, accept_sparse="csr", reset=False)
-    basis = self.components_
-    if self.kernel == "rbf" and not sp.issparse(rows) and not sp.issparse(basis):
+    return basis_kernel(self, rows) @ self.normalization_.T
+
+
+def basis_kernel(model: Any, rows: Any) -> Any:
+    """Values of the kernel of rows and the basis."""
+    basis = model.components_
+    if model.kernel == "rbf" and not sp.issparse(rows) and not sp.issparse(basis):
         center = basis.mean(axis=0)
         if center @ center > FAR * basis.var(axis=0).sum():
             rows, basis = rows - center, basis - center
-    given = {"filter_params": True, "n_jobs": self.n_jobs} | self._get_kernel_params()
-    values = pairwise_kernels(rows, basis, metric=self.kernel, **given)
-    return values @ self.normalization_.T
+    given = {"filter_params": True, "n_jobs": model.n_jobs} | model._get_kernel_params()
+    return pairwise_kernels(rows, basis, metric=model.kernel, **given)
+
+
+def inverse_root(values: np.ndarray) -> np.ndarray:
+    """The inverse root of the basis' kernel matrix, without directions that are rounding.
+
+    Rows that the basis holds twice make the matrix singular. scikit-learn then divides rounding by
+    1e-6, which in single precision changes features in the second digit.
+    """
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    left, sizes, right = np.linalg.svd(values)
+    kept = sizes > sizes[0] * len(sizes) * np.finfo(values.dtype).eps
+    roots = np.sqrt(np.maximum(sizes[kept], LEAST_SIZE))
+    return left[:, kept] / roots @ right[kept]
 
 
 @method(
@@ -98,6 +153,7 @@ class Nystroem(KernelFeatures, kernel_approximation.Nystroem):
     """
 
     natively = Takes(sparse=True)
+    fit = wrapped("fit", nystroem_fit)
     transform = wrapped("transform", nystroem_features)
     _keeps_rows = True
     _stored = {
