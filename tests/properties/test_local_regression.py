@@ -63,8 +63,9 @@ def test_a_query_that_no_row_is_near_to_is_told_where_weights_end():
 def test_noise_asks_for_a_wider_bandwidth_than_a_clear_wave(rng):
     x = rng.uniform(0, 20, (400, 1))
     wave = LocallyWeightedRegression().fit(x, np.sin(3 * x[:, 0]))
-    noise = LocallyWeightedRegression().fit(x, rng.normal(size=400))
-    assert wave.bandwidth_ < noise.bandwidth_
+    # widths are judged by 64 rows: of one column of noise in forty the narrowest is best by chance
+    noises = [LocallyWeightedRegression().fit(x, rng.normal(size=400)) for _ in range(7)]
+    assert wave.bandwidth_ < np.median([noise.bandwidth_ for noise in noises])
     assert wave.validation_.shape == (8, 2)
 
 

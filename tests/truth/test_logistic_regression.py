@@ -129,8 +129,10 @@ def test_a_part_that_lacks_a_class_or_a_column_is_no_start(rng):
     X[:, 3] = 0.0
     X[1::parts, 3] = rng.normal(size=len(X[1::parts]))
     for target in (rare, y):
-        quick = LogisticRegression().fit(X, target)
-        slow = by_newton(LogisticRegression(), X, target)
+        # a column that is zero in most rows has so little curvature that the usual tolerance of
+        # slopes leaves its coefficient open in the third digit
+        quick = LogisticRegression(tol=1e-7).fit(X, target)
+        slow = by_newton(LogisticRegression(tol=1e-7), X, target)
         np.testing.assert_allclose(quick.coef_, slow.coef_, atol=1e-3)
 
 
