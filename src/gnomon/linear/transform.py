@@ -303,7 +303,8 @@ class TransformedRegression(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         inner = LinearRegression() if self.estimator is None else self.estimator
-        return forecast_of(inner, n_rows, n_columns) + 8 * n_rows * (2 * n_columns + 6)
+        copies = 2 * n_columns * (self.inputs is not None)
+        return forecast_of(inner, n_rows, n_columns) + 8 * n_rows * (copies + 2)
 
 
 def applied(change: Change, values: np.ndarray, what: str) -> np.ndarray:

@@ -212,6 +212,8 @@ class Boruta(Selector):
         return int((~confirmed & ~rejected).sum())
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        forest = RandomForestRegressor(self.n_estimators, max_depth=DEPTH, n_jobs=self.n_jobs)
+        forest = RandomForestRegressor(
+            self.n_estimators, max_features=1 / 3, max_depth=DEPTH, n_jobs=self.n_jobs
+        )
         grown = forest.forecast(n_rows, 2 * n_columns)
         return int(super()._working_memory(n_rows, 2 * n_columns) // 2 + grown)

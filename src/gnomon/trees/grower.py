@@ -40,6 +40,7 @@ CLASS_CRITERIA = ("gini", "entropy", "misclassification")
 MAX_CLASSES = 2**16  # judgement: a histogram of 256 bins and so many classes is 134 MB
 # Bytes of the histograms that open nodes keep at most.
 HISTOGRAM_BYTES = 2**28
+BYTES_PER_BIN = 8  # of each sum: whole numbers of 64 bits
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,10 @@ def grow_tree(
     kernel_rules = _kernel_rules(rules, statistics, binned.n_features)
     n_channels = kernel_rules.n_channels
     nodes = empty_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
-    n_slots = _histogram_slots(rules, binned, n_channels)
+    all_columns = rules.max_features is None or rules.max_features >= binned.n_features
+    n_slots = histogram_slots(
+        binned.n_rows, binned.n_features, n_channels, rules.max_leaf_nodes, all_columns
+    )
     with np.errstate(over="ignore"):  # the draws count modulo 2^64, also without the compiler
         n_nodes, n_masks = grower_kernel.grow(
             grower_kernel.Table(
@@ -388,12 +392,14 @@ def _kernel_rules(
     )
 
 
-def _histogram_slots(rules: GrowthRules, binned: Binned, n_channels: int) -> int:
+def histogram_slots(
+    n_rows: int, n_columns: int, n_channels: int, max_leaf_nodes: int | None, all_columns: bool
+) -> int:
     """Open nodes that keep histograms, to get a child's by subtraction; 0: it does not pay."""
-    if rules.max_features is not None and rules.max_features < binned.n_features:
+    if not all_columns:
         return 0
-    slots = rules.max_leaf_nodes or 3 + max(1, binned.n_rows).bit_length()
-    bytes_each = binned.n_features * 256 * n_channels * 8
+    slots = max_leaf_nodes or 3 + max(1, n_rows).bit_length()
+    bytes_each = n_columns * BYTES_PER_BIN * 256 * n_channels
     return slots + 1 if (slots + 1) * bytes_each <= HISTOGRAM_BYTES else 0
 
 

@@ -193,7 +193,7 @@ class PrunedTree(CountsRows, OneTree):
             nodes = min(nodes, 2 ** min(self.max_depth + 1, 60))
         if self._target == "classes":
             nodes = int(CLASS_NODES / 2 * nodes)  # the tree and those of folds, of part of the rows
-        return copies + 2**22 + (1 + threads) * (growing + 600 * nodes)
+        return copies + 2**21 + (1 + threads) * (growing + 600 * nodes)
 
 
 def losses_of_sizes(

@@ -34,7 +34,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, Interval, StrOptions, Words, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, ListOf, Number, Object, Optional, Whole
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.decision_tree import (
     EXACT_PARAMETERS,
     DecisionTreeClassifier,
@@ -42,7 +42,14 @@ from gnomon.trees.decision_tree import (
     refuse_negative,
 )
 from gnomon.trees.exact import LARGEST, EqualRows, ExactRows, criterion_of, grow_exact
-from gnomon.trees.grower import Statistics, bootstrap_counts, class_statistics, grow_tree
+from gnomon.trees.grower import (
+    BYTES_PER_BIN,
+    Statistics,
+    bootstrap_counts,
+    class_statistics,
+    grow_tree,
+    histogram_slots,
+)
 from gnomon.trees.importance import PermutationImportance, correlated_columns
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
@@ -593,9 +600,21 @@ class ManyTrees(GrowsTrees):
         threads_growing = 3 * BYTES_PER_NODE * nodes
         return int(
             self._growing_memory(n_rows, n_columns)
+            + self._open_histograms(n_rows, n_columns)
             + threads_growing
             + self.n_estimators * 0.6 * BYTES_PER_NODE * nodes
         )
+
+    def _open_histograms(self, n_rows: int, n_columns: int) -> int:
+        """Histograms of the nodes that each thread has open, where nodes try all columns."""
+        if self._splitter == "random":
+            return 0
+        tried = columns_per_node(self.max_features, n_columns)
+        n_sums = 2  # of values, or of two classes: how many there are is not known before the fit
+        slots = histogram_slots(
+            n_rows, n_columns, n_sums, self.max_leaf_nodes, tried is None or tried >= n_columns
+        )
+        return resolve_jobs(self.n_jobs) * slots * 256 * BYTES_PER_BIN * n_sums * n_columns
 
 
 class OutOfBag:
