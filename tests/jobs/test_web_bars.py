@@ -20,7 +20,7 @@ from gnomon.table import Table, example
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.web.server import prepare
-from gnomon.workbench.web.session import Session
+from gnomon.workbench.web.session import NICENESS, Session
 from tests.jobs.test_web_runs import results_of_script
 from tests.jobs.web import browsed, served, text_of
 
@@ -104,7 +104,7 @@ def test_ten_million_rows_scroll_smoothly(tmp_path, rng):
 
 
 def test_pages_stay_quick_while_a_fit_uses_all_cores(tmp_path):
-    with served(tmp_path) as server, browsed(server) as page:
+    with served(tmp_path, niceness=NICENESS) as server, browsed(server) as page:
         session = server.bench.session
         session.open("example:digits")
         name = session.run_job("learn", {"target": example("digits").columns[-1], "budget": "600s"})

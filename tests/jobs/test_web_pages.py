@@ -11,7 +11,7 @@ from gnomon.table import Table, example
 from gnomon.table.picture_files import write_picture
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of, values_of
-from tests.jobs.web import browsed, served, submit, text_of
+from tests.jobs.web import browsed, ended, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
 PHONE = 390
@@ -134,12 +134,6 @@ def test_a_tree_is_drawn_among_the_views(tmp_path):
         page.wait_for("document.querySelectorAll('.plot[data-drawn]').length === 5", 60)
         assert "species" in text_of(page, ".view:last-of-type h3")
         assert page.errors == []
-
-
-def ended(page, seconds: float = 300) -> None:
-    """Wait until the run of the page has ended well."""
-    page.wait_for("document.querySelector('.state:not(.running)')", seconds)
-    assert "finished" in text_of(page, ".state"), text_of(page)
 
 
 @pytest.mark.slow

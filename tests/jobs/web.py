@@ -43,9 +43,9 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(folder: Path, **settings: Any) -> Iterator[Served]:
-    """A workbench whose session and runs are below a folder."""
-    bench = Workbench(Session(folder / "session", folder / "runs"), **settings)
+def served(folder: Path, niceness: int = 0, **settings: Any) -> Iterator[Served]:
+    """A workbench whose session and runs are below a folder; its tasks do not wait for others."""
+    bench = Workbench(Session(folder / "session", folder / "runs", niceness), **settings)
     held = bound("127.0.0.1", 0)
     port = held.getsockname()[1]
     config = uvicorn.Config(guarded(bench, "127.0.0.1", port), log_level="error")
@@ -84,3 +84,9 @@ def submit(page: Page, form: str, **fields: str) -> None:
 def text_of(page: Page, selector: str = "main") -> str:
     """The words that a person sees in a part of the page."""
     return str(page.evaluate(f"document.querySelector({selector!r}).innerText"))
+
+
+def ended(page: Page, seconds: float = 300) -> None:
+    """Wait until the run of the page has ended well."""
+    page.wait_for("document.querySelector('.state:not(.running)')", seconds)
+    assert "finished" in text_of(page, ".state"), text_of(page)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate import Estimate
 from gnomon.semi import LabelCurve
 from gnomon.table import Table
 from gnomon.workbench.base.plain_data import as_json
@@ -14,6 +15,26 @@ from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.whole_file import written
 from gnomon.workbench.label.options import LabelOptions
+
+LABELED = "labeled.csv"
+
+
+def with_labels(table: Table, target: str, answers: dict[int, str]) -> Table:
+    """A table with labels, given by row, in the cells of its target."""
+    column = [None if value is None else str(value) for value in table.column(target).to_pylist()]
+    for row, label in answers.items():
+        column[row] = label
+    filled = table.drop(target).with_column(target, column, kind="category")
+    return filled.select(list(table.columns))
+
+
+def curve_of(summary: dict[str, Any], strategy: str) -> LabelCurve:
+    """The curve that the record of a run holds; without its test."""
+
+    def estimates(name: str) -> list[Estimate]:
+        return [Estimate(**each) for each in summary[name]]
+
+    return LabelCurve(strategy, summary["labels"], estimates(strategy), estimates("random"))
 
 
 @dataclass(repr=False)
@@ -64,15 +85,7 @@ class LabelResult(JobResult):
 
     def labeled_table(self) -> Table:
         """The table with the answers in the empty cells of the target."""
-        target = self.settings.target
-        cells = self.table.column(target).to_pylist()
-        column = [None if value is None else str(value) for value in cells]
-        for row, label in self.answers.items():
-            column[row] = label
-        place = self.table.columns.index(target)
-        names = [name for name in self.table.columns if name != target]
-        names.insert(place, target)
-        return self.table.drop(target).with_column(target, column, kind="category").select(names)
+        return with_labels(self.table, self.settings.target, self.answers)
 
     def verdict(self) -> str:
         """In a sentence: how many labels there are, and whether asking beats chance."""
@@ -110,6 +123,7 @@ class LabelResult(JobResult):
         return as_json(
             {
                 "verdict": self.verdict(),
+                "clear": self.curve is not None and self.curve.helps,
                 "questions": self.questions,
                 "sureness": self.sureness,
                 "classes": self.classes,
@@ -120,7 +134,7 @@ class LabelResult(JobResult):
 
     def write_files(self, folder: Path) -> None:
         """Write the copy of the table with the answers."""
-        written(self.labeled_table(), folder / "labeled.csv")
+        written(self.labeled_table(), folder / LABELED)
 
     @property
     def same_if(self) -> str:

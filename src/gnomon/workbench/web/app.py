@@ -22,6 +22,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.show.theme import THEMES
 from gnomon.workbench.base.plain_data import as_json
+from gnomon.workbench.base.runs import plain_name
 from gnomon.workbench.web.guard import MOST_FORM, Guard
 from gnomon.workbench.web.script import codes
 from gnomon.workbench.web.session import Session
@@ -114,15 +115,14 @@ class Workbench:
 
     def page(self, template: str, status: int = 200, **content: Any) -> Response:
         """A page with the frame that all have: navigation, script panel."""
-        session = self.session
-        shown = codes(session.steps)
-        content |= {
-            "session": session,
-            "script": [(step, words_of(step), "\n".join(code.lines)) for step, code in shown],
-            "themes": THEMES,
-            "here": content.get("here", ""),
-        }
+        content |= {"themes": THEMES, "here": content.get("here", ""), **self.script()}
         return html(self.templates.get_template(template).render(**content), status)
+
+    def script(self) -> dict[str, Any]:
+        """What the script panel shows."""
+        shown = codes(self.session.steps)
+        lines = [(step, words_of(step), "\n".join(code.lines)) for step, code in shown]
+        return {"session": self.session, "script": lines}
 
     def part(self, template: str, status: int = 200, **content: Any) -> Response:
         """A part of a page."""
@@ -245,3 +245,11 @@ def file_of(folder: Path, name: str) -> FileResponse:
     if name not in {each.name for each in folder.iterdir() if each.is_file()}:
         raise NotFound(f"there is no file {name!r} in {folder.name}")
     return FileResponse(folder / name, headers={"cache-control": "no-store"})
+
+
+def run_of(bench: Workbench, asked: Asked) -> Path:
+    """The folder of a run that an address names."""
+    name = asked.path["name"]
+    if name != plain_name(name) or not (bench.session.runs / name).is_dir():
+        raise NotFound(f"there is no run {name!r}")
+    return bench.session.runs / name

@@ -9,6 +9,7 @@ from gnomon.table import Kind, Table
 from gnomon.table.recode import as_strings
 
 LONGEST = 300  # letters of a cell
+LONGEST_READ = 20_000  # judgement: letters of a cell that is read by itself, six pages of a book
 
 
 def as_text(table: Table) -> list[list[str | None]]:
@@ -18,6 +19,13 @@ def as_text(table: Table) -> list[list[str | None]]:
         for name in table.columns
     ]
     return [list(row) for row in zip(*columns)]
+
+
+def cells_of_row(table: Table, row: int) -> list[tuple[str, str | None]]:
+    """Name and text of every cell of one row, for a person who reads it whole."""
+    one = table[[row]]
+    cells = [(name, written(one, name)[0]) for name in one.columns]
+    return [(name, None if cell is None else str(cell)[:LONGEST_READ]) for name, cell in cells]
 
 
 def written(table: Table, name: str) -> list[Any]:

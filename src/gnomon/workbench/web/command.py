@@ -28,6 +28,9 @@ def open_in_browser(
     session: Annotated[
         Path | None, typer.Option(help="Folder of the session; by default RUNS/.session.")
     ] = None,
+    niceness: Annotated[
+        int, typer.Option(help="How far jobs give way to other programs.", min=0, max=19)
+    ] = 10,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
     """Open the workbench in a browser: tables, views, jobs and runs, with the script of it.
@@ -47,7 +50,7 @@ def open_in_browser(
 
     if file is not None and example is not None:
         raise typer.BadParameter("give a file, or --example NAME")
-    kept = Session(session or runs / ".session", runs)
+    kept = Session(session or runs / ".session", runs, niceness)
     given = file if example is None else f"example:{example}"
     place = "/"
     if given is not None:

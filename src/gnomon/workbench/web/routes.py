@@ -15,6 +15,7 @@ from gnomon.workbench.web.pages import (
     decide,
     help,
     jobs,
+    label,
     model,
     replay,
     runs,
@@ -23,7 +24,7 @@ from gnomon.workbench.web.pages import (
     views,
 )
 
-PAGES = (start, table, views, jobs, runs, decide, model, replay, help, common)
+PAGES = (start, table, views, jobs, runs, decide, label, model, replay, help, common)
 
 
 def make_app(bench: Workbench) -> Starlette:

@@ -12,11 +12,14 @@ WITH_RESULT = ("job",)
 
 
 def codes(steps: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Code]]:
-    """Every step with its lines; results are numbered."""
-    found, number = [], 0
+    """Every step with its lines; results are numbered, and later steps of a run use its number."""
+    found = []
+    numbers: dict[str, int] = {}
     for step in steps:
-        number += step["do"] in WITH_RESULT
-        found.append((step, code_of(step, number)))
+        run = step["with"].get("run", "")
+        if step["do"] in WITH_RESULT:
+            numbers[run] = len(numbers) + 1
+        found.append((step, code_of(step, numbers.get(run, 0))))
     return found
 
 

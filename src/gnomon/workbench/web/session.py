@@ -32,6 +32,7 @@ from gnomon.workbench.web.tasks import (
 
 SMALL_FILE = 20_000_000  # bytes that are read at once, in a second or two; more in a task
 MOST_LOOKED_AT = 3_000_000  # cells that `look` goes through without being asked
+NICENESS = 10  # pages come first: a tenth of their share of a core
 FORMAT = 1  # rises with every change that older versions cannot read
 
 
@@ -44,14 +45,25 @@ class Session:
         Of the session.
     runs : path
         Folder of the run folders.
+    niceness : int, default=10
+        How far tasks give way to the pages and to other programs, from 0 to 19.
     """
 
-    def __init__(self, folder: Path, runs: Path):
+    def __init__(self, folder: Path, runs: Path, niceness: int = NICENESS):
         self.folder, self.runs = Path(folder).resolve(), Path(runs).resolve()
+        self.niceness = niceness
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.lock = threading.RLock()
         kept = read_json(self.folder / "session.json")
-        fresh = {"format": FORMAT, "steps": [], "at": 0, "next": 1, "views": [], "brush": []}
+        fresh = {
+            "format": FORMAT,
+            "steps": [],
+            "at": 0,
+            "next": 1,
+            "views": [],
+            "brush": [],
+            "skipped": {},
+        }
         self.content: dict[str, Any] = fresh | (kept if isinstance(kept, dict) else {})
         self._table = lru_cache(maxsize=4)(read_table)
 
@@ -84,11 +96,25 @@ class Session:
         """The last step that changed the table."""
         return next((each for each in reversed(self.steps) if each["table"]), None)
 
+    def step_of_run(self, run: Path) -> dict[str, Any] | None:
+        """The step whose table a run was given; None where the run is no step that counts."""
+        found = None
+        for each in self.steps:
+            if each["table"]:
+                found = each
+            if each["do"] == "job" and each["with"]["run"] == str(run):
+                return found
+        return None
+
+    def table_after(self, step: dict[str, Any]) -> Table:
+        """The table that a step made."""
+        return self._table(self.table_place(step["id"]))
+
     @property
     def table(self) -> Table | None:
         """The table after all steps; None before one is opened."""
         step = self.table_step()
-        return None if step is None else self._table(self.table_place(step["id"]))
+        return None if step is None else self.table_after(step)
 
     def require_table(self) -> tuple[Table, dict[str, Any]]:
         """The table and the step that made it; refuses where there is none."""
@@ -136,25 +162,31 @@ class Session:
     def change(self, do: str, given: dict[str, Any]) -> None:
         """Do a step that changes the table, keep the table, and append the step."""
         with self.lock:
-            made = step_kinds.done({"do": do, "with": given}, self.table)
+            self.adopt(step_kinds.done({"do": do, "with": given}, self.table), do, given)
+
+    def adopt(self, made: Table, do: str, given: dict[str, Any]) -> None:
+        """Keep the table that a step has made, and append the step."""
+        with self.lock:
             number = self.next_id()
             write_table(made, self.table_place(number))
             self.content["brush"] = []
             self.add(do, given, table=True, number=number)
 
-    def undo(self) -> None:
-        """Take the last step back; its run folder, if it has one, stays."""
-        with self.lock:
-            self.content["at"] = max(self.content["at"] - 1, 0)
-            self.content["brush"] = []
-            self.write()
+    def undo(self) -> dict[str, Any] | None:
+        """Take the last step back and give it; its run folder, if it has one, stays."""
+        return self._walk(-1)
 
-    def redo(self) -> None:
-        """Do the step again that was taken back."""
+    def redo(self) -> dict[str, Any] | None:
+        """Do the step again that was taken back, and give it."""
+        return self._walk(1)
+
+    def _walk(self, way: int) -> dict[str, Any] | None:
         with self.lock:
-            self.content["at"] = min(self.content["at"] + 1, len(self.content["steps"]))
+            steps, before = self.content["steps"], self.content["at"]
+            self.content["at"] = min(max(before + way, 0), len(steps))
             self.content["brush"] = []
             self.write()
+            return None if self.content["at"] == before else steps[min(before, before + way)]
 
     def open(self, source: str) -> str | None:
         """Open a table: at once where it is small, else as a task whose name is given."""
@@ -187,7 +219,7 @@ class Session:
 
     def begin(self, name: str, task: dict[str, Any]) -> str:
         """Start a task."""
-        start(self.task_folder(name), task, worker.__name__)
+        start(self.task_folder(name), task | {"niceness": self.niceness}, worker.__name__)
         return name
 
     def state(self, name: str) -> TaskState | None:

@@ -45,7 +45,7 @@ def code_of(step: dict[str, Any], number: int = 1) -> Code:
     step : dict
         ``do`` says what, ``with`` the rest.
     number : int
-        Of results, from 1, for their names.
+        Of the result that the step makes or uses, from 1, for its name.
 
     Returns
     -------
@@ -66,6 +66,10 @@ def code_of(step: dict[str, Any], number: int = 1) -> Code:
         return replay_code(**given)
     if step["do"] == "ask":
         return Code(tuple(given["lines"]), tuple(given.get("imports", (GNOMON,))))
+    if step["do"] == "answer":
+        return Code((f"result_{number}.answer({given['row']!r}, {given['label']!r})",))
+    if step["do"] == "labels":
+        return Code((f"table = result_{number}.labeled_table()",))
     return job_code(given, number)
 
 
@@ -128,6 +132,10 @@ def words_of(step: dict[str, Any]) -> str:
         return f"replay {given['method']}"
     if step["do"] == "ask":
         return str(given["words"])
+    if step["do"] == "answer":
+        return f"row {given['row']} is {given['label']}"
+    if step["do"] == "labels":
+        return "the table with these labels"
     return str(given["job"])
 
 

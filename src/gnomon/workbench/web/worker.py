@@ -19,7 +19,6 @@ from gnomon.workbench.base.process_mark import mark_of_this_process
 from gnomon.workbench.web.tasks import END, MARK, PROGRESS, TASK, read_json, write_json
 
 EVERY = 0.2  # seconds between two reports
-NICENESS = 10  # pages come first: a tenth of their share of a core
 AUTOGROUP = Path("/proc/self/autogroup")
 MOST_INTERIM = 40  # judgement: the last lines of progress; older ones are of no use
 
@@ -160,15 +159,15 @@ def work(folder: Path) -> str:
     return str(end["status"])
 
 
-def yield_to_pages() -> None:
+def yield_to_pages(niceness: int) -> None:
     """Run at low priority.
 
     Linux may share the cores between sessions first (autogroup); a task has a session of its own,
     so the niceness of its process alone would change nothing.
     """
-    os.nice(NICENESS)
+    os.nice(niceness)
     with contextlib.suppress(OSError):
-        AUTOGROUP.write_text(str(NICENESS), encoding="ascii")
+        AUTOGROUP.write_text(str(niceness), encoding="ascii")
 
 
 def main() -> None:
@@ -176,7 +175,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is lost
     write_json(folder / MARK, mark_of_this_process())
-    yield_to_pages()
+    yield_to_pages(read_json(folder / TASK)["niceness"])
     sys.exit(work(folder) != "finished")
 
 

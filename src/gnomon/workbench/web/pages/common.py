@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hmac
+from pathlib import Path
 
 from starlette.responses import RedirectResponse, Response
 
 from gnomon.show.theme import THEMES
 from gnomon.workbench.web.app import Asked, Workbench, download, packed_plotly, static, to
+from gnomon.workbench.web.labels import kept_again
 from gnomon.workbench.web.script import as_notebook, as_python
 
 
@@ -42,7 +44,10 @@ def session_script(bench: Workbench, asked: Asked) -> Response:
 
 def walk(bench: Workbench, asked: Asked) -> Response:
     """Undo or redo a step."""
-    bench.session.undo() if asked.path["way"] == "undo" else bench.session.redo()
+    session = bench.session
+    step = session.undo() if asked.path["way"] == "undo" else session.redo()
+    if step is not None and step["do"] == "answer":
+        kept_again(session, Path(step["with"]["run"]))
     back = asked.get("back")
     return to(back if back.startswith("/") and not back.startswith("//") else "/table")
 

@@ -12,8 +12,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import read
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.decide.options import JOB
-from gnomon.workbench.web.app import Asked, Workbench, to
-from gnomon.workbench.web.pages.runs import run_of
+from gnomon.workbench.web.app import Asked, Workbench, run_of, to
 
 WISHES = ("improve", "keep", "free", "until", "give-up")
 

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from gnomon.engine.errors import DataError
 from gnomon.table import Table
 from gnomon.workbench.base.runs import read_record
-from gnomon.workbench.web.app import Asked, Workbench, data
-from gnomon.workbench.web.pages.runs import listed, run_of, verdict_of
+from gnomon.workbench.web.app import Asked, Workbench, data, run_of
+from gnomon.workbench.web.pages.runs import listed, verdict_of
 
 
 def model_of(bench: Workbench, asked: Asked) -> tuple[Path, Any, Table]:

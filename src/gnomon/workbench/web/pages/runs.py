@@ -17,9 +17,13 @@ from gnomon.workbench.base.runs import (
     read_record,
     state_of,
 )
-from gnomon.workbench.web.app import Asked, NotFound, Workbench, file_of, to
+from gnomon.workbench.label.options import JOB as LABEL
+from gnomon.workbench.label.result import LABELED
+from gnomon.workbench.web.app import Asked, NotFound, Workbench, file_of, run_of, to
 from gnomon.workbench.web.cells import as_text
 from gnomon.workbench.web.guard import REPORT_POLICY
+from gnomon.workbench.web.labels import questions_of
+from gnomon.workbench.web.pages.label import labeling
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
 FIRST_TABLES = ("leaderboard", "proposals", "groupings", "forecasts", "rules")
@@ -36,14 +40,6 @@ def runs_page(bench: Workbench, asked: Asked) -> Response:
     return bench.page("runs.html", here="runs", runs=found, folder=bench.session.runs)
 
 
-def run_of(bench: Workbench, asked: Asked) -> Path:
-    """The folder of a run that an address names."""
-    name = asked.path["name"]
-    if name != plain_name(name) or not (bench.session.runs / name).is_dir():
-        raise NotFound(f"there is no run {name!r}")
-    return bench.session.runs / name
-
-
 def run_page(bench: Workbench, asked: Asked) -> Response:
     """A run: while it is at work its progress, then what it found."""
     folder = run_of(bench, asked)
@@ -52,6 +48,8 @@ def run_page(bench: Workbench, asked: Asked) -> Response:
         return bench.part("run_state.html", **content)
     if asked.fragment:
         return Response(headers={"hx-refresh": "true"})
+    if content["asks"]:
+        content |= labeling(bench, folder, asked)
     return bench.page("run.html", here="runs", **content)
 
 
@@ -71,6 +69,7 @@ def content_of(bench: Workbench, folder: Path) -> dict[str, Any]:
         "has_model": (folder / "sample.parquet").exists() and (folder / "model.gnomon").exists(),
         "can_resume": record.get("job") == "learn" and state.status in ("stopped", "failed"),
         "proposals": record.get("results", {}).get("proposals") if finished else None,
+        "asks": finished and record.get("job") == LABEL.name,
     }
 
 
@@ -168,8 +167,11 @@ def report(bench: Workbench, asked: Asked) -> Response:
 
 def run_file(bench: Workbench, asked: Asked) -> Response:
     """A file of a run, to keep."""
-    name = asked.path["file"]
-    answer = file_of(run_of(bench, asked), name)
+    folder, name = run_of(bench, asked), asked.path["file"]
+    questions = questions_of(bench.session, folder) if name == LABELED else None
+    if questions is not None:
+        questions.refresh()
+    answer = file_of(folder, name)
     answer.headers["content-disposition"] = f'attachment; filename="{plain_name(name)}"'
     return answer
 

@@ -22,9 +22,14 @@
     dispatchEvent(new Event("resize"));
   });
   show();
-  const steps = document.querySelector(".script-steps");
-  if (steps) steps.scrollTop = steps.scrollHeight;
-  for (const field of document.querySelectorAll("input.back")) field.value = location.pathname + location.search;
+  // the panel of the script, at first and after it was exchanged
+  function showLastStep() {
+    const steps = document.querySelector(".script-steps");
+    if (steps) steps.scrollTop = steps.scrollHeight;
+    for (const field of document.querySelectorAll("input.back")) field.value = location.pathname + location.search;
+  }
+  showLastStep();
+  document.addEventListener("htmx:oobAfterSwap", showLastStep);
   document.querySelector(".go-back")?.addEventListener("click", () => history.back());
 
   // htmx shows refusals too: they are sentences for the person
