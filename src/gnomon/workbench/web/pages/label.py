@@ -29,7 +29,8 @@ def labeling(bench: Workbench, folder: Path, asked: Asked) -> dict[str, Any]:
     row = questions.require(asked.number("row", 0)) if chosen else next(iter(waiting), None)
     names = [name for name in questions.table.columns if name != questions.target]
     shown = questions.table.select(names[:MOST_CELLS])
-    sureness: dict[int | None, Any] = dict(zip(questions.rows, questions.record["results"]["sureness"]))
+    results = questions.record["results"]
+    sureness: dict[int | None, Any] = dict(zip(questions.rows, results["sureness"]))
     return {
         "name": folder.name,
         "questions": questions,
@@ -38,7 +39,7 @@ def labeling(bench: Workbench, folder: Path, asked: Asked) -> dict[str, Any]:
         "n_hidden": max(len(names) - MOST_CELLS, 0),
         "sure": sureness.get(row),
         "buttons": questions.classes[:MOST_BUTTONS],
-        "curve": bool(questions.record["results"]["curve"]),
+        "curve": bool(results["curve"]),
     }
 
 
