@@ -30,9 +30,9 @@ def importances(
     """Importance of the columns as bars, the greatest set to 100, with intervals where known.
 
     Of a forest the interval is plus and minus two standard errors over its trees; of a permutation
-    result, over its trees or repeats; of a single tree there is none, and the note says so. Texts:
-    001 13.11 (relative importance; its square root is the unit of the columns) · 002 (forests) ·
-    004 6.2 (by permutation).
+    result, over its trees, blocks of rows or repeats; of a single tree there is none, and the note
+    says so. Texts: 001 13.11 (relative importance; its square root is the unit of the columns) ·
+    002 (forests) · 004 6.2 (by permutation).
 
     Parameters
     ----------
@@ -108,6 +108,10 @@ def _importance_values(model) -> tuple[np.ndarray, np.ndarray | None, str]:
         how = "loss of score when a column is shuffled; ± 2 standard errors"
         if hasattr(model, "rises"):
             return model.mean, model.standard_error, f"{how} over {len(model.rises)} trees"
+        if hasattr(model, "n_blocks"):  # its errors are of rows, which those of repeats are not
+            return model.means, model.errors, f"{how} over {model.n_blocks} blocks of rows"
+        if repeats.shape[1] < 2:
+            return repeats.mean(axis=1), None, f"{how.split(';')[0]}, once; no interval"
         error = repeats.std(axis=1, ddof=1) / np.sqrt(repeats.shape[1])
         return repeats.mean(axis=1), error, f"{how} of {repeats.shape[1]} repeats"
     if not hasattr(model, "feature_importances_"):

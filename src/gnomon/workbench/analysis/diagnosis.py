@@ -28,7 +28,7 @@ FEWEST_ROWS = 100  # judgement: five rows in each block, however wide the table 
 REPEATS = 5  # scikit-learn's default n_repeats of permutation_importance
 # every column encodes all columns again: beyond this the time grows with their square
 MOST_SHUFFLED = 200
-FEWEST_SHUFFLED = 3
+FEWEST_SHUFFLED = 15  # predictions of all rows that are made however short the time is
 BLOCKS = 20  # of rows, for the error of an importance
 DRIFT_ROWS = 5_000  # judgement: bounds the time of the trees that tell the tables apart
 DRIFT_COLUMNS = 200  # of 7,130 columns the comparison took 12 s, of 200 of them 0.5 s
@@ -177,7 +177,8 @@ def permutation_importance(
     first : sequence of str, default=()
         Columns that are shuffled first, where not all are.
     seconds : float, default=inf
-        No further column is shuffled after so many seconds.
+        Where all columns would take longer, each is shuffled less often, at least once; no further
+        column is shuffled after so many seconds.
     random_state : int, default=0
     owners : ndarray of shape (n_rows,), default=None
         Group or stretch of time of every row; those of one owner are put into one block.
@@ -197,16 +198,19 @@ def permutation_importance(
         owners = None if owners is None else owners[taken]
     begin = perf_counter()
     blocks = blocks_of(np.arange(len(y)) if owners is None else owners, n_repeats, rng)
+    whole = scores_without_blocks(measure, y, heard(model, rows, y, measure), blocks)
+    known = set(names)
+    turns = list(dict.fromkeys([*(name for name in first if name in known), *names]))
+    all_once = (perf_counter() - begin) * min(len(turns), most_columns)
+    if all_once * n_repeats > seconds:
+        n_repeats = max(int(seconds / all_once), 1)
     donors = np.concatenate([donors_of(blocks, shift) for shift in range(1, n_repeats + 1)])
     # all repeats are asked about at once: every call encodes all columns again
     repeated = rows[np.tile(np.arange(len(y)), n_repeats)]
     every_y = np.tile(y, n_repeats)
-    whole = scores_without_blocks(measure, y, heard(model, rows, y, measure), blocks)
-    known = set(names)
-    turns = list(dict.fromkeys([*(name for name in first if name in known), *names]))
     losses, errors, shuffled_names = [], [], []
     for j, name in enumerate(turns[:most_columns]):
-        if j >= FEWEST_SHUFFLED and perf_counter() - begin > seconds:
+        if j * n_repeats >= FEWEST_SHUFFLED and perf_counter() - begin > seconds:
             break
         mixed = _with_values(repeated, name, rows.column(name).take(donors))
         said = heard(model, mixed, every_y, measure)

@@ -237,6 +237,11 @@ def why_failed(found: CrossValidation) -> str:
     return f"it failed on all {len(found.folds)} splits; the first one says: {said}"
 
 
+def times(n: int) -> str:
+    """How often, in words."""
+    return "once" if n == 1 else f"{n} times"
+
+
 def is_near(best: CrossValidation, other: CrossValidation) -> bool:
     """Whether a learner is within one standard error of the best, by paired losses of the rows."""
     if other is best:
@@ -627,7 +632,13 @@ class Learning:
             self.run.decide(
                 f"the importance of {len(importance.names):,} of {importance.n_columns:,} columns "
                 "is measured, those that go most with the target",
-                "each column takes a prediction of all rows, several times",
+                "each column takes a prediction of all rows",
+            )
+        if 0 < importance.importances.shape[1] < REPEATS:
+            self.run.decide(
+                f"columns are shuffled {times(importance.importances.shape[1])} for their "
+                f"importance, not {REPEATS} times",
+                "time is short; the intervals count it",
             )
         evidence = Evidence(
             problem=problem,
