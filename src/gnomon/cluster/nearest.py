@@ -9,13 +9,17 @@ they depend neither on BLAS nor on the rows that stand beside.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 
 BLOCK_CELLS = 2**15  # 256 kB of values and products, which fit in the second-level cache
+# Sums in the order in which the processor adds several at once: of a few columns a tenth of the time
+# of sums in the order of the columns, and the same bits wherever they are computed.
+vectorized = partial(lean_subkernel, reordered=True)
 LANES = 32  # a multiple of every vector's length (8 numbers with AVX-512)
 
 
@@ -82,41 +86,23 @@ def find_nearest(rows: np.ndarray, centers: Centers, found: Nearest) -> Nearest:
     return found
 
 
-@subkernel
+@vectorized
 def squared_length(y):
-    """|y|^2 in four partial sums, which the processor adds side by side. y (d,)."""
-    d = len(y)
-    s0 = s1 = s2 = s3 = 0.0
-    end = d - d % 4
-    for j in range(0, end, 4):
-        s0 += y[j] * y[j]
-        s1 += y[j + 1] * y[j + 1]
-        s2 += y[j + 2] * y[j + 2]
-        s3 += y[j + 3] * y[j + 3]
-    for j in range(end, d):
-        s0 += y[j] * y[j]
-    return (s0 + s1) + (s2 + s3)
+    """|y|^2. y (d,)."""
+    total = 0.0
+    for j in range(len(y)):
+        total += y[j] * y[j]
+    return total
 
 
-@subkernel
+@vectorized
 def squared_distance(a, b):
-    """|a - b|^2 in four partial sums, which the processor adds side by side. a, b (d,)."""
-    d = len(a)
-    s0 = s1 = s2 = s3 = 0.0
-    end = d - d % 4
-    for j in range(0, end, 4):
-        e0 = a[j] - b[j]
-        e1 = a[j + 1] - b[j + 1]
-        e2 = a[j + 2] - b[j + 2]
-        e3 = a[j + 3] - b[j + 3]
-        s0 += e0 * e0
-        s1 += e1 * e1
-        s2 += e2 * e2
-        s3 += e3 * e3
-    for j in range(end, d):
-        e0 = a[j] - b[j]
-        s0 += e0 * e0
-    return (s0 + s1) + (s2 + s3)
+    """|a - b|^2. a, b (d,)."""
+    total = 0.0
+    for j in range(len(a)):
+        difference = a[j] - b[j]
+        total += difference * difference
+    return total
 
 
 @subkernel
