@@ -12,27 +12,47 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from gnomon.cluster.centers import STARTING_WORDS, CentrePredictor, require_rows
-from gnomon.cluster.kmeans import KMeans
-from gnomon.cluster.nearest import squared_distance
+from gnomon.cluster.centers import STARTING_WORDS, CentrePredictor, given_centers, require_rows
 from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
-from gnomon.cluster.transfer import learn_quietly
+from gnomon.cluster.starts import STARTS, SurveyedData
+from gnomon.cluster.two_means import Halves, sparse_squares, squares_to_own, two_means
 from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
-from gnomon.engine.kernel import kernel
-from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
+from gnomon.engine.draw import WeightedDraw
+from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
-from gnomon.engine.sums import ArraySource, Chunk
-from gnomon.engine.threads import in_order
+from gnomon.engine.sums import ArraySource, chunks_memory
+from gnomon.engine.threads import one_blas_thread
+
+# Rows drawn at once for one that differs from the first; where none does, all rows are compared.
+DRAWS = 8
+# Objectives that differ by a smaller share count as equal, whatever the rounding of their sums.
+SAME_END = 1e-9
 
 
 class Part(NamedTuple):
-    """A group that may still be split: its node, its rows, their weight and sum of squares."""
+    """A group that may still be split.
+
+    Attributes
+    ----------
+    node : int
+    which : ndarray of int
+        Its rows, ascending.
+    ordered : ndarray of int
+        The same in their canonical order.
+    squares : ndarray
+        Squared distance of each to the center of the node.
+    weight, inertia : float
+        Their weight and weighted sum of squares.
+    """
 
     node: int
-    rows: np.ndarray
+    which: np.ndarray
+    ordered: np.ndarray
+    squares: np.ndarray
     weight: float
     inertia: float
 
@@ -173,14 +193,18 @@ class BisectingKMeans(CentrePredictor):
 
     def _fit(self, data: Data) -> None:
         require_rows(data.n_rows, self.n_clusters)
-        rows, weights, rng = data.rows, data.weight_array, self._rng()
-        mean = dense_rows(weights @ rows[:] / weights.sum()).ravel()
-        children, centers = [[-1, -1]], [mean]
-        # a single group is never compared with another, so its sum of squares is not needed
-        parts, done = [Part(0, np.arange(data.n_rows), float(weights.sum()), 0.0)], []
+        with one_blas_thread():
+            self._split_all(data)
+
+    def _split_all(self, data: Data) -> None:
+        surveyed = SurveyedData.of(for_dense_kernels(data), self.n_jobs)
+        rows, weights = Table.of(data, self.n_jobs), data.weight_array
+        rng = self._rng()
+        children, centers = [[-1, -1]], [surveyed.mean]
+        parts, done = [rows.whole(surveyed, weights)], []
         course = self._course("split", self._most_steps())
         for _ in course:
-            self._split_next(data, weights, parts, done, children, centers, rng)
+            self._split_next(rows, weights, parts, done, children, centers, rng)
             found = partial(tree_of_splits, [*children], [*centers])
             if course.end_step(
                 sum(part.inertia for part in parts + done),
@@ -193,72 +217,69 @@ class BisectingKMeans(CentrePredictor):
         self.history_, self.n_iter_ = course.history, len(course.history)
         self._label(parts + done, data)
 
-    def _split_next(self, data, weights, parts, done, children, centers, rng) -> None:
+    def _split_next(self, rows, weights, parts, done, children, centers, rng) -> None:
         """Split the first part in order of importance that can be; the others before are done."""
         while parts:
             part = parts.pop(int(np.argmax([self._importance(each) for each in parts])))
-            halves = self._split(data, weights, part, centers, rng)
+            halves = self._halves(rows, weights, part, centers[part.node], rng)
             if halves is not None:
-                children[part.node] = [half.node for half in halves]
+                children[part.node] = [len(centers), len(centers) + 1]
                 children += [[-1, -1], [-1, -1]]
-                parts += halves
+                parts += rows.halves_of(part, halves, weights, len(centers))
+                centers += list(halves.points)
                 return
             done.append(part)
 
     def _importance(self, part: Part) -> float:
         return part.weight if self.bisecting_strategy == "largest_cluster" else part.inertia
 
-    def _split(self, data, weights, part: Part, centers: list, rng) -> list[Part] | None:
-        """Two halves of a part, whose centres are appended; None where it cannot be split."""
-        if len(part.rows) < 2:
+    def _halves(self, rows: Table, weights, part: Part, center, rng) -> Halves | None:
+        """The best split of a part in two, of `n_init`; None where it cannot be split."""
+        if len(part.which) < 2 or not part.squares.any():
             return None
-        own, heavy = data.rows[part.rows], weights[part.rows]
-        model = KMeans(
-            2,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=int(rng.integers(2**31)),
-            n_jobs=self.n_jobs,
-        )
-        some = Data(ArraySource(own, None, None if data.weights is None else heavy), data.columns)
-        labels = learn_quietly(model, some).labels_
-        if labels.min() == labels.max():
-            return None
-        squares = heavy * self._squares(some, model.cluster_centers_, labels)
-        halves = []
-        for label, center in enumerate(model.cluster_centers_):
-            chosen = labels == label
-            weight, inertia = float(heavy[chosen].sum()), float(squares[chosen].sum())
-            halves.append(Part(len(centers), part.rows[chosen], weight, inertia))
-            centers.append(center)
-        return halves
+        radii = np.sqrt(part.squares)
+        variance = part.inertia / part.weight / rows.table.shape[1]
+        best, least = None, np.inf
+        for _ in range(self.n_init):
+            points = self._first_two(rows, weights, part, rng)
+            if points is None:
+                continue
+            halves = two_means(
+                rows.table,
+                part.which,
+                weights,
+                radii,
+                center,
+                points,
+                self.max_iter,
+                self.tol * variance,
+                self.n_jobs,
+            )
+            inertia = np.inf if halves is None else float(weights[part.which] @ halves.squares)
+            if inertia < least * (1 - SAME_END) or (best is None and halves is not None):
+                best, least = halves, inertia
+        return best
+
+    def _first_two(self, rows: Table, weights, part: Part, rng) -> np.ndarray | None:
+        """Where a split starts; None where all rows are equal."""
+        init = meant(self, "init")
+        if init == "random-rows":
+            return rows.two_different(part, weights, rng)
+        own = rows.table[part.which]
+        if callable(init):
+            seed = np.random.RandomState(int(rng.integers(2**31)))
+            return given_centers(init(own, 2, random_state=seed), 2, own.shape[1])
+        some = Data(ArraySource(own, None, weights[part.which]), rows.columns)
+        return STARTS[init](SurveyedData.of(for_dense_kernels(some), self.n_jobs), 2, rng)
 
     def _label(self, parts: list[Part], data: Data) -> None:
         """Set the sum of squares and the labels."""
         labels = np.empty(data.n_rows, np.int32)
         for part in parts:
-            labels[part.rows] = self.node_labels_[part.node]
-        inertia = sum(part.inertia for part in parts)
-        if len(parts) == 1:
-            alone = np.zeros(data.n_rows, np.int32)
-            inertia = data.weight_array @ self._squares(data, self.node_centers_[:1], alone)
-        self.inertia_ = float(inertia)
+            labels[part.which] = self.node_labels_[part.node]
+        self.inertia_ = float(sum(part.inertia for part in parts))
         if data.kept is None:
             self.labels_ = labels
-
-    def _squares(self, data: Data, centers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """The squared distance of each row to the centre of its label."""
-        squares = np.empty(data.n_rows)
-
-        def fill(chunk: Chunk) -> None:
-            here = slice(chunk.start, chunk.stop)
-            squares_to_own(chunk.rows, centers, labels[here], squares[here])
-
-        for _ in in_order(fill, for_dense_kernels(data).source.chunks(), self.n_jobs, short=True):
-            pass
-        return squares
 
     def _nearest(self, rows) -> np.ndarray:
         rows = dense_rows(rows)
@@ -273,8 +294,8 @@ class BisectingKMeans(CentrePredictor):
             node[split] = below[split, (squares[:, 1] < squares[:, 0]).astype(np.int64)]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        inner = KMeans(2, n_jobs=self.n_jobs)._working_memory(n_rows, n_columns)
-        return inner + 8 * n_rows * (2 * n_columns + 8)
+        chunks = chunks_memory(n_rows, n_columns, self.n_jobs)
+        return chunks + 8 * n_rows * (2 * n_columns + 16)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -311,8 +332,64 @@ def tree_of_splits(children: list, centers: list) -> dict[str, Any]:
     }
 
 
-@kernel("f8|f4[:,:]", "f8[:,:]", "i4[:]", "out f8[:]")
-def squares_to_own(rows, centers, labels, squares):
-    """Of each row to its centre, squared. rows (n, d), centers (k, d), labels, squares (n,)."""
-    for i in range(len(rows)):
-        squares[i] = squared_distance(rows[i], centers[labels[i]])
+class Table:
+    """The rows that are split in place, and which node each is in."""
+
+    def __init__(self, table: Any, columns: Any, n_jobs: int | None):
+        self.table, self.columns, self.n_jobs = table, columns, n_jobs
+        self.sparse = sp.issparse(table)
+        self.node = np.zeros(table.shape[0], np.int64)
+
+    @classmethod
+    def of(cls, data: Data, n_jobs: int | None) -> Table:
+        rows = data.rows
+        if sp.issparse(rows):
+            return cls(sp.csr_array(rows, dtype=np.float64), data.columns, n_jobs)
+        return cls(np.ascontiguousarray(rows), data.columns, n_jobs)
+
+    def whole(self, data: SurveyedData, weights: np.ndarray) -> Part:
+        """All rows as one part."""
+        which = np.arange(data.n_rows)
+        squares = self.squares_to(data.mean, which)
+        inertia = float(weights @ squares)
+        return Part(0, which, data.order, squares, float(weights.sum()), inertia)
+
+    def squares_to(self, point: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """Squared distance of some rows to a point."""
+        sides = np.zeros(len(which), np.int32)
+        if self.sparse:
+            return sparse_squares(self.table[which], point[None], sides)
+        squares = np.empty(len(which))
+        squares_to_own(self.table, which, point[None], sides, squares)
+        return squares
+
+    def halves_of(self, part: Part, halves: Halves, weights: np.ndarray, first: int) -> list[Part]:
+        """The two parts that a split makes, of the nodes `first` and the next."""
+        self.node[part.which] = first + halves.sides
+        nodes = self.node[part.ordered]
+        made = []
+        for side in (0, 1):
+            chosen = halves.sides == side
+            which, squares = part.which[chosen], halves.squares[chosen]
+            heavy = weights[which]
+            ordered = part.ordered[nodes == first + side]
+            weight, inertia = float(heavy.sum()), float(heavy @ squares)
+            made.append(Part(first + side, which, ordered, squares, weight, inertia))
+        return made
+
+    def two_different(self, part: Part, weights: np.ndarray, rng) -> np.ndarray | None:
+        """Two different rows, drawn by weight along the canonical order."""
+        draw = WeightedDraw(part.ordered).by(weights)
+        [first] = self._points(draw(rng, 1))
+        others = self._points(draw(rng, DRAWS))
+        different = np.flatnonzero((others != first).any(axis=1))
+        if len(different):
+            return np.stack([first, others[different[0]]])
+        away = np.flatnonzero(self.squares_to(first, part.ordered))
+        if len(away) == 0:
+            return None
+        draw = WeightedDraw(part.ordered[away]).by(weights)
+        return np.stack([first, *self._points(draw(rng, 1))])
+
+    def _points(self, which: np.ndarray) -> np.ndarray:
+        return dense_rows(self.table[which])

@@ -17,8 +17,8 @@ import numpy as np
 from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 
 BLOCK_CELLS = 2**15  # 256 kB of values and products, which fit in the second-level cache
-# Sums in the order in which the processor adds several at once: of a few columns a tenth of the time
-# of sums in the order of the columns, and the same bits wherever they are computed.
+# Sums in the order in which the processor adds several at once: of a few columns a tenth of the
+# time of sums in the order of the columns, and the same bits wherever they are computed.
 vectorized = partial(lean_subkernel, reordered=True)
 LANES = 32  # a multiple of every vector's length (8 numbers with AVX-512)
 
