@@ -424,7 +424,7 @@ def test_blocks_and_threads_change_no_bit_and_counts_stay_whole(rng, monkeypatch
     np.add.at(by_word, (sampler.words, sampler.topics), 1)
     np.testing.assert_array_equal(sampler.by_word, by_word)
     np.testing.assert_array_equal(sampler.totals, by_word.sum(axis=0)[:4])
-    np.testing.assert_array_equal(by_word.sum(axis=1), counts.sum(axis=0))
+    np.testing.assert_array_equal(by_word.sum(axis=1)[sampler.row_of_word], counts.sum(axis=0))
 
 
 @pytest.mark.covers("seeded-topics")
@@ -537,7 +537,33 @@ def test_uniform_numbers_that_round_to_one_draw_one_of_the_topics(rng):
     prior = np.r_[np.full(k, 0.1), np.zeros(2)].astype(np.float32)
     rows = np.arange(n, dtype=np.int32)
     topics = np.zeros(n, dtype=np.int32)
-    block = Block(rows, rows.copy(), topics, np.full(n, 1 - 1e-12))
+    block = Block(rows, rows.copy(), topics, np.full(n, 1, dtype=np.float32))
     draw_topics(block, Counts(tables[0], tables[1], totals[:k], prior), 0.01)
     assert topics.max() < k
     assert np.all(totals[k:] == 1e4)
+
+
+def test_draws_do_not_depend_on_where_arrays_lie_in_memory(rng):
+    """A sum that also wrote took another order where its arrays followed each other closely."""
+    from gnomon.text.gibbs_kernel import Block, Counts, draw_topics
+
+    n, k, wide = 4000, 60, 64
+    pool = np.zeros(3 * wide + 30 * wide, dtype=np.float32)
+    words = np.repeat(np.arange(30, dtype=np.int32), n // 30 + 1)[:n]
+    given = rng.integers(0, k, n).astype(np.int32)
+    by_word, by_document = np.zeros((30, wide), np.float32), np.zeros((1, wide), np.float32)
+    np.add.at(by_word, (words, given), 1)
+    np.add.at(by_document, (np.zeros(n, dtype=int), given), 1)
+    uniform = rng.random(n, dtype=np.float32)
+    drawn = []
+    for distance in (0, 1, 8, 40, wide):
+        prior = pool[:wide]
+        prior[:k] = 0.1
+        row = pool[wide + distance : 2 * wide + distance].reshape(1, wide)
+        row[:] = by_document
+        block = Block(np.zeros(n, dtype=np.int32), words, given.copy(), uniform)
+        totals = by_word[:, :k].sum(axis=0, dtype=float)
+        draw_topics(block, Counts(row, by_word.copy(), totals, prior), 0.01)
+        drawn.append(block.topics)
+    for each in drawn[1:]:
+        np.testing.assert_array_equal(each, drawn[0])

@@ -12,6 +12,8 @@ Why it is fast: counts are kept as float32 rows by document and by word, so that
 topics is one vectorized loop without a division; a topic is found in blocks of sixteen. Words are
 cut in P x P blocks of documents and words. In each of P steps P blocks without a document or word
 in common are sampled at once; only n_k is shared, and each block has its own until the step ends.
+In a block equal words follow each other, so that the second factor stays in the nearest memory, and
+rows of one block lie side by side, so that threads write to no line of memory in common.
 Blocks depend on the counts alone, so the bits are the same for any number of threads. (Yan, Xu and
 Qi 2009; with one block it is the plain sampler.)
 
@@ -33,7 +35,14 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import Pace, in_order
 from gnomon.text.base import CountModel, fits
-from gnomon.text.gibbs_kernel import Block, Counts, draw_topics, fold_documents, sum_of_logs
+from gnomon.text.gibbs_kernel import (
+    Block,
+    Counts,
+    count_topics,
+    draw_topics,
+    fold_documents,
+    sum_of_logs,
+)
 from gnomon.text.topics import TopicModel
 
 WORDS_PER_SHARD = 100_000  # fixed, so that the draws do not depend on n_jobs
@@ -194,6 +203,7 @@ class GibbsLDA(TopicModel):
         self.n_iter_ = len(course.history)
         self.log_likelihood_ = float(course.history[-1])
         self.doc_topic_prior_, self.topic_word_prior_ = sampler.alpha, sampler.beta
+        word_sum, doc_sum = word_sum[sampler.row_of_word], doc_sum[sampler.row_of_document]
         self.components_ = np.ascontiguousarray(word_sum.T) / kept + sampler.beta
         self.doc_topic_ = doc_sum / doc_sum.sum(axis=1, keepdims=True)
         return self
@@ -256,8 +266,10 @@ class Sampler:
     Attributes
     ----------
     documents, words, topics : ndarray of shape (n_words,)
-        Of each word, block after block.
+        Row of each word in `by_document` and in `by_word`, and its topic, block after block.
     borders : ndarray of shape (n_shards ** 2 + 1,)
+    row_of_document, row_of_word : ndarray of shape (n_documents,) and (n_terms,)
+        Rows of a shard lie side by side.
     by_document, by_word : ndarray of float32, padded to whole vectors
         n_dk; n_kw with the seed words' weight.
     totals : ndarray of shape (n_topics,)
@@ -269,6 +281,8 @@ class Sampler:
     topics: np.ndarray
     borders: np.ndarray
     n_shards: int
+    row_of_document: np.ndarray
+    row_of_word: np.ndarray
     by_document: np.ndarray
     by_word: np.ndarray
     totals: np.ndarray
@@ -292,37 +306,45 @@ class Sampler:
         """Words in blocks, each with a topic drawn at random; seed words in their topics."""
         n_documents, n_terms = rows.shape
         k = len(alpha)
-        counts = rows.data.astype(np.int64)
-        documents = np.repeat(np.repeat(np.arange(n_documents), np.diff(rows.indptr)), counts)
-        words = np.repeat(rows.indices.astype(np.int64), counts)
-        n_shards = int(np.clip(len(words) // WORDS_PER_SHARD, 1, MOST_SHARDS))
-        shard_of_document = even_shards(np.bincount(documents, minlength=n_documents), n_shards)
-        shard_of_word = even_shards(np.bincount(words, minlength=n_terms), n_shards)
+        columns = sp.csc_array(rows)  # word after word, each with its documents in order
+        counts = columns.data.astype(np.int64)
+        n_words = int(counts.sum())
+        n_shards = int(np.clip(n_words // WORDS_PER_SHARD, 1, MOST_SHARDS))
+        shard_of_document = even_shards(np.asarray(rows.sum(axis=1)).ravel(), n_shards)
+        shard_of_word = even_shards(np.asarray(columns.sum(axis=0)).ravel(), n_shards)
+        row_of_document, row_of_word = side_by_side(shard_of_document), side_by_side(shard_of_word)
+        term = np.repeat(np.arange(n_terms), np.diff(columns.indptr))
         # block b of step s: documents of shard b, words of shard (b + s) mod P
-        shard = shard_of_document[documents]
-        step = (shard_of_word[words] - shard) % n_shards
-        block = step * n_shards + shard
+        shard = shard_of_document[columns.indices]
+        step = (shard_of_word[term] - shard) % n_shards
+        block = (step * n_shards + shard).astype(np.uint8)
         order = np.argsort(block, kind="stable")
-        documents, words = documents[order], words[order]
-        topics = rng.integers(0, k, len(words))
-        topic_of_seed = np.full(n_terms, -1)
+        block, counts, term = block[order], counts[order], term[order]
+        documents = np.repeat(row_of_document[columns.indices[order]], counts)
+        words = np.repeat(row_of_word[term], counts)
+        topics = rng.integers(0, k, n_words, dtype=np.int32)
+        topic_of_seed = np.full(n_terms, -1, dtype=np.int32)
         for word, topic in seeds:
-            topic_of_seed[word] = topic
-        topics = np.where(topic_of_seed[words] >= 0, topic_of_seed[words], topics)
+            topic_of_seed[row_of_word[word]] = topic
+        if seeds:
+            topics = np.where(topic_of_seed[words] >= 0, topic_of_seed[words], topics)
         wide = -(-k // LANES) * LANES
         by_document = np.zeros((n_documents, wide), dtype=np.float32)
         by_word = np.zeros((n_terms, wide), dtype=np.float32)
-        np.add.at(by_document, (documents, topics), 1)
-        np.add.at(by_word, (words, topics), 1)
+        count_topics(documents, topics, by_document)
+        count_topics(words, topics, by_word)
         for word, topic in seeds:
-            by_word[word, topic] += seed_weight
-        borders = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_shards**2))])
+            by_word[row_of_word[word], topic] += seed_weight
+        sizes = np.bincount(block, weights=counts, minlength=n_shards**2)
+        borders = np.concatenate([[0], np.cumsum(sizes)])
         return cls(
-            documents.astype(np.int32),
-            words.astype(np.int32),
-            topics.astype(np.int32),
+            documents,
+            words,
+            topics,
             borders.astype(np.int64),
             n_shards,
+            row_of_document,
+            row_of_word,
             by_document,
             by_word,
             by_word[:, :k].sum(axis=0, dtype=np.float64),
@@ -347,7 +369,8 @@ class Sampler:
             def draw(item: tuple[int, int], before=before) -> np.ndarray:
                 begin, end = self.borders[item[0]], self.borders[item[0] + 1]
                 totals = before.copy()
-                uniform = np.random.Generator(np.random.SFC64(int(item[1]))).random(end - begin)
+                generator = np.random.Generator(np.random.SFC64(int(item[1])))
+                uniform = generator.random(end - begin, dtype=np.float32)
                 part = Block(
                     self.documents[begin:end],
                     self.words[begin:end],
@@ -364,13 +387,10 @@ class Sampler:
     def log_likelihood(self) -> float:
         """log p(words, topics) per word."""
         k, n_terms, n_documents = len(self.alpha), len(self.by_word), len(self.by_document)
-        largest = int(max(self.by_word.max(), self.by_document.max())) + 1
-        priors = np.append(self.alpha, self.beta)
-        table = gammaln(np.arange(largest + 1)[:, None] + priors) - gammaln(priors)
         lengths, alpha_sum = self.by_document.sum(axis=1, dtype=np.float64), self.alpha.sum()
-        found = sum_of_logs(self.by_document, np.ascontiguousarray(table[:, :k].T))
+        found = rising_logs(self.by_document, self.alpha)
         found += n_documents * gammaln(alpha_sum) - gammaln(lengths + alpha_sum).sum()
-        found += sum_of_logs(self.by_word, np.tile(table[:, k], (k, 1)))
+        found += rising_logs(self.by_word, np.full(k, self.beta))
         found += k * gammaln(n_terms * self.beta)
         found -= gammaln(self.totals + n_terms * self.beta).sum()
         return float(found / len(self.words))
@@ -401,6 +421,16 @@ def rising_digamma(counts: np.ndarray, prior: float) -> float:
     return float(how_often @ values)
 
 
+def rising_logs(counts: np.ndarray, priors: np.ndarray) -> float:
+    """Sum over counts of log gamma(count + prior) - log gamma(prior), one prior per topic."""
+    different, which = np.unique(priors, return_inverse=True)
+    n_values = int(counts.max()) + 1
+    values = gammaln(different[:, None] + np.arange(n_values)) - gammaln(different)[:, None]
+    starts = np.zeros(counts.shape[1], dtype=np.int64)  # topics of the padding have no words
+    starts[: len(which)] = which * n_values
+    return float(sum_of_logs(counts, values.ravel(), starts))
+
+
 def even_shards(weights: np.ndarray, n_shards: int) -> np.ndarray:
     """A shard for each item, so that shards weigh about the same: to and fro from the heaviest."""
     order = np.argsort(-weights, kind="stable")
@@ -408,3 +438,10 @@ def even_shards(weights: np.ndarray, n_shards: int) -> np.ndarray:
     shard = np.empty(len(weights), dtype=np.int64)
     shard[order] = np.minimum(turn, 2 * n_shards - 1 - turn)
     return shard
+
+
+def side_by_side(shards: np.ndarray) -> np.ndarray:
+    """A row for each item, so that those of a shard follow each other."""
+    rows = np.empty(len(shards), dtype=np.int32)
+    rows[np.argsort(shards, kind="stable")] = np.arange(len(shards), dtype=np.int32)
+    return rows
