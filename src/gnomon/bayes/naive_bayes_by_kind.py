@@ -15,6 +15,7 @@ import numpy as np
 from sklearn import naive_bayes
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.short_checks import validate_data
 from gnomon.engine import memory
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
@@ -162,6 +163,13 @@ class BernoulliNB(OverScikitLearn, naive_bayes.BernoulliNB):
         "feature_count_": Array("f8", ("n_classes", "n_columns"), low=0.0),
         "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
     }
+
+    def _check_X(self, X):
+        """scikit-learn's, which checks the rows a second time to cut them at ``binarize``."""
+        rows = validate_data(self, X, accept_sparse="csr", reset=False)
+        if self.binarize is None or not isinstance(rows, np.ndarray):
+            return super()._check_X(X)
+        return (rows > self.binarize).astype(rows.dtype)
 
 
 @method(

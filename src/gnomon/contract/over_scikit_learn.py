@@ -32,6 +32,7 @@ from gnomon.contract.docstrings import with_defaults, with_peer
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge, squares_are_small
 from gnomon.contract.intake.arrays import is_plain as has_only_numbers
 from gnomon.contract.intake.targets import checked_target
+from gnomon.contract.short_checks import methods_with_short_checks, with_short_methods
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, forecast_of, is_fitted, memory_of_copies
 from gnomon.engine.stored import CLASSES, Optional, Whole
@@ -57,6 +58,7 @@ FLAT_SCORES = {
     "LinearModel._decision_function": False,
     "BaseSGDRegressor._decision_function": True,
     "LinearClassifierMixin.decision_function": True,
+    "LinearDiscriminantAnalysis.decision_function": True,
 }
 COPYING = ("copy", "copy_X")  # where one is False, scikit-learn's code writes to what it is given
 ROUNDING = 1e-9  # of a sum of probabilities; the sums of usual models differ from one by 1e-15
@@ -121,7 +123,8 @@ class HoldsPeer(OnPeer):
         return tuple(name for name in cls._get_param_names() if name in theirs)
 
     def _unfitted(self) -> Any:
-        peer = self._peer(**{name: getattr(self, name) for name in self._given_on()})
+        made = with_short_methods(self._peer)
+        peer = made(**{name: getattr(self, name) for name in self._given_on()})
         return peer.set_output(transform="default") if hasattr(peer, "set_output") else peer
 
     def _is_for_peer(self, X: Any, sample_weight: Any) -> bool:
@@ -178,6 +181,7 @@ class OverScikitLearn(OnPeer):
     _copies: ClassVar[float] = 3.0
     _squares: ClassVar[float] = 0.0
     _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
+    _is_watched: ClassVar[bool] = False  # whether names that a fit calls are replaced meanwhile
     _own_parameters: ClassVar[str] = ""  # texts of parameters that the peer does not have
     _own_attributes: ClassVar[str] = ATTRIBUTES
 
@@ -190,10 +194,18 @@ class OverScikitLearn(OnPeer):
     @classmethod
     def _stand_before(cls, theirs: Any) -> None:
         """Wrap the methods of scikit-learn's class, take over its parameters and their texts."""
+        short = {
+            name: method
+            for name, method in methods_with_short_checks(theirs)
+            if not (cls._is_watched and "fit" in name)
+        }
         for name in (*FITTING, *ANSWERING):
             if name not in vars(cls) and hasattr(theirs, name):
                 original = inspect.getattr_static(theirs, name)
-                setattr(cls, name, wrapped(name, linear_scores(original)))
+                setattr(cls, name, wrapped(name, linear_scores(short.get(name, original))))
+        for name in short.keys() - {*FITTING, *ANSWERING}:
+            if inspect.getattr_static(cls, name) is inspect.getattr_static(theirs, name):
+                setattr(cls, name, short[name])
         if hasattr(theirs, "_decision_function") and "_decision_function" not in vars(cls):
             cls._decision_function = linear_scores(theirs._decision_function)
         if hasattr(theirs, "get_feature_names_out"):
@@ -612,12 +624,18 @@ def adding_up(proba: np.ndarray, logarithms: bool) -> np.ndarray:
     return proba / totals
 
 
-@contextlib.contextmanager
-def quietly() -> Iterator[None]:
+class quietly:  # a verb to its users; a generator would take half as long again
     """Without NumPy's warnings of overflows, of 0 / 0 and of empty slices: results are checked."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+
+    def __enter__(self) -> None:
+        self._warnings, self._errors = warnings.catch_warnings(), np.errstate(all="ignore")
+        self._warnings.__enter__()
+        self._errors.__enter__()
         warnings.simplefilter("ignore", RuntimeWarning)
-        yield
+
+    def __exit__(self, *error: Any) -> None:
+        self._errors.__exit__(*error)
+        self._warnings.__exit__(*error)
 
 
 def clear_error(estimator: Any, error: Exception) -> DataError | None:

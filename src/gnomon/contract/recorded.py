@@ -41,6 +41,7 @@ class Recorded(OverScikitLearn):
     """
 
     _own_parameters: ClassVar[str] = KEEP_HISTORY
+    _is_watched = True
     n_iter_: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -313,7 +313,7 @@ class KernelMachine(Learner):
 
     def _expansions(self) -> Callable[[np.ndarray], np.ndarray]:
         """The function of a block of rows that gives all expansions, one column each."""
-        check_is_fitted(self)
+        self._require_fitted()
         coefficients, offsets = self._expansion_weights()
         weights = np.ascontiguousarray(coefficients.T)
         if self.kernel_.pairwise:
