@@ -27,17 +27,18 @@ from gnomon.distributed import ClusterError, VersionMismatch, connect, local, re
 from gnomon.distributed.holding import _Place, _rows_of
 from gnomon.engine import sums
 from gnomon.engine.errors import DataError, MemoryLimitError
-from gnomon.engine.sums import ArraySource, add_up
+from gnomon.engine.sums import ArraySource, MappedSource, add_up
 from gnomon.engine.threads import in_order
 from gnomon.evaluate import cross_validation_estimates
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.sample import Metropolis, Target, continued, sample_chains
 from gnomon.select import GridSearchCV
-from gnomon.table import scan
+from gnomon.table import read, scan
 from gnomon.trees import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
+    boosting,
     boosting_grower,
     boosting_rounds,
     boosting_workers,
@@ -307,7 +308,7 @@ class Forgetful:
 
     in_order = look_through = block_totals
 
-    def on_parts(self, function, source, numbers=None):
+    def on_parts(self, function, source, numbers=None, beside=None):
         if self.source is not source:
             place = _Place(source.size, 1, source.n_rows)
             self.source, spans = source, place.spans(3)
@@ -330,6 +331,90 @@ def test_boosting_goes_on_where_workers_lost_their_state(
     expected = learned()
     assert on(Forgetful(), learned) == expected
     assert boosting_on_workers
+
+
+def read_and_boosted(path, weights, cluster=None, **parameters):
+    """All that is learned from the rows of a file, read whole or where workers hold them."""
+    given = scan(path, rows_per_chunk=70)
+    given = given if cluster else read(path).with_schema(given.schema)
+    parts = {"max_iter": 3, "random_state": 0, "min_samples_leaf": 5} | parameters
+    with gnomon.config(executor=cluster):
+        model = HistGradientBoostingRegressor(**parts)
+        model.fit(given, "outcome", sample_weight=weights)
+    fields = ("feature", "threshold", "value", "gain", "n_node_samples")
+    trees = [getattr(tree, name).tobytes() for tree in model.trees_ for name in fields]
+    return trees, list(model.history_), model.validation_score_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("weights", "parameters"),
+    [
+        (None, {"early_stopping": True, "loss": "poisson"}),
+        ("times", {"early_stopping": True, "refit": True}),
+        ("times", {"subsample": 0.5}),
+        (None, {"loss": "absolute_error"}),
+    ],
+    ids=["stopping", "weights", "draws", "medians"],
+)
+def test_rows_read_on_workers_are_boosted_as_in_memory(
+    weights, parameters, cluster, rng, boosting_on_workers, small_blocks, tmp_path, monkeypatch
+):
+    """The bins, the rows that are kept aside and the codes are those of rows in memory."""
+    frame = frame_of(rng)
+    frame["outcome"] = np.abs(frame["outcome"]).round(1)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    given = tmp_path / "rows.parquet", weights
+    expected = read_and_boosted(*given, **parameters)
+    assert not boosting_on_workers
+    monkeypatch.setattr(boosting.StreamedData, "rows", property(lambda data: 1 / 0))
+    assert read_and_boosted(*given, cluster, **parameters) == expected
+    sums_suffice = "loss" not in parameters or parameters["loss"] == "poisson"
+    assert bool(boosting_on_workers) == (sums_suffice and "subsample" not in parameters)
+
+
+def doubled(rows):
+    return 2.0 * rows
+
+
+def as_held(held):
+    return held.rows.copy(), held.y.copy()
+
+
+def test_rows_made_of_others_on_workers_are_made_again_where_they_are_lost(
+    cluster, rng, small_blocks
+):
+    X, chosen = rng.normal(size=(700, 3)), rng.random(700) < 0.6
+    y = np.arange(np.count_nonzero(chosen), dtype=float)
+    source = MappedSource(ArraySource(X), doubled, chosen, y, 3, 16)
+    with gnomon.config(executor=cluster):
+        held = cluster._held(source, 1)
+        first = dict(cluster.on_parts(as_held, source))
+        for part in held.parts:
+            part.future = None
+        again = dict(cluster.on_parts(as_held, source))
+    for found in (first, again):
+        rows, beside = (np.concatenate([found[k][i] for k in sorted(found)]) for i in (0, 1))
+        assert rows.tobytes() == doubled(X[chosen]).tobytes()
+        assert beside.tobytes() == y.tobytes()
+    chunks = list(source.chunks())
+    assert np.concatenate([chunk.rows for chunk in chunks]).tobytes() == rows.tobytes()
+
+
+def test_category_columns_of_an_array_of_dask_are_boosted_as_in_memory(
+    cluster, rng, boosting_on_workers, small_blocks
+):
+    da = pytest.importorskip("dask.array")
+    X, y = boosting_problem(rng)
+    settings = {"categorical_features": [3], "max_iter": 3, "early_stopping": True}
+    model = partial(HistGradientBoostingRegressor, **settings, random_state=0)
+    expected = model().fit(X, y)
+    assert not boosting_on_workers
+    found = on(cluster, lambda: model().fit(da.from_array(X, chunks=(130, 5)), da.from_array(y)))
+    assert found.predict(X).tobytes() == expected.predict(X).tobytes()
+    assert boosting_on_workers
+    X[:, 3] = np.where(np.isnan(X[:, 3]), X[:, 3], np.arange(len(X)) % 300)
+    with pytest.raises(ValueError, match="cardinality"):
+        on(cluster, lambda: model().fit(da.from_array(X, chunks=(130, 5)), y))
 
 
 def test_folds_on_workers_score_as_on_threads(cluster, numbers, tmp_path):

@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 
 import gnomon
+from gnomon.contract import data as data_of_fit
+from gnomon.engine.errors import MemoryLimitError
 from gnomon.table import Table, read, scan
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from tests.contract.cases import (
     assert_close,
     assert_same_bits,
@@ -93,6 +96,37 @@ def test_a_scan_of_many_chunks_gives_the_bits_of_memory(cls, rng, tmp_path):
     for rows_per_chunk in (300, 1024):
         streamed = fit(make(cls), scan(path, rows_per_chunk=rows_per_chunk), name)
         assert_same_bits(outputs(streamed, X), expected)
+
+
+BOOSTED = [HistGradientBoostingClassifier, HistGradientBoostingRegressor]
+
+
+@each("cls", BOOSTED)
+@pytest.mark.parametrize("weight", [None, "times"])
+def test_a_scan_is_boosted_to_the_bits_of_memory_without_being_gathered(
+    cls, weight, rng, tmp_path, small_chunks, monkeypatch
+):
+    frame, y = whole_frame(cls, rng, 400)
+    frame = frame.assign(times=rng.integers(0, 4, 400))
+    frame = frame if weight else frame.drop(columns="times")
+    streamed = scan(written(frame, tmp_path, "parquet"), rows_per_chunk=45)
+    in_memory = read(tmp_path / "rows.parquet").with_schema(streamed.schema)
+    settings = {"max_iter": 4, "min_samples_leaf": 5, "early_stopping": True, "random_state": 3}
+    expected = cls(**settings).fit(in_memory, y, sample_weight=weight)
+    monkeypatch.setattr(data_of_fit, "gather", None)
+    found = cls(**settings).fit(streamed, y, sample_weight=weight)
+    assert_same_bits(outputs(found, frame), outputs(expected, frame))
+    assert found.validation_score_.tolist() == expected.validation_score_.tolist()
+
+
+def test_codes_of_a_scan_beyond_memory_are_refused_with_the_figure(rng, tmp_path):
+    frame, y = whole_frame(HistGradientBoostingRegressor, rng, 3000)
+    streamed = scan(written(frame, tmp_path, "parquet"))
+    with (
+        gnomon.config(memory_limit=2**20),
+        pytest.raises(MemoryLimitError, match="a byte for each cell of 3,000 rows"),
+    ):
+        HistGradientBoostingRegressor().fit(streamed, y)
 
 
 @every_sum_learner

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from gnomon.contract.intake.streams import Look
 from gnomon.distributed import remote
 from gnomon.distributed.errors import ClusterError, no_workers
@@ -25,7 +27,7 @@ from gnomon.distributed.remote import Computed, Packed, VersionMismatch, mismatc
 from gnomon.distributed.tasks import Task, Tasks
 from gnomon.engine.config import to_bytes
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.sums import Chunk, Source, Sums
+from gnomon.engine.sums import Chunk, MappedSource, Source, Sums
 from gnomon.table.scan import Scan
 
 # A larger state is put on all workers once for a pass, instead of into each of its tasks.
@@ -229,13 +231,17 @@ class Cluster:
             yield from enumerate(totals, part.first_block)
 
     def on_parts(
-        self, function: Callable[[Any], Any], source: Source, numbers: list[int] | None = None
+        self,
+        function: Callable[..., Any],
+        source: Source,
+        numbers: list[int] | None = None,
+        beside: np.ndarray | None = None,
     ) -> Iterable[tuple[int, Any]] | None:
         """``function(held)`` of each part of the rows; see `gnomon.engine.sums.Cluster`."""
         holding = self._held(source, 1, parts_per_thread=1)
         if holding is None:
             return None
-        return self._of_parts(holding, Packed.of(function), remote.on_part, (), numbers)
+        return self._of_parts(holding, Packed.of(function), remote.on_part, (), numbers, beside)
 
     def _of_parts(
         self,
@@ -244,13 +250,14 @@ class Cluster:
         compute: Callable[..., Any],
         arguments: tuple[Any, ...],
         numbers: list[int] | None = None,
+        beside: np.ndarray | None = None,
     ) -> Iterator[tuple[int, Any]]:
         """``compute(packed, rows, *arguments)`` on the workers that hold the rows."""
         sent = self._broadcast(packed)
         tasks = [
             Task(
                 number,
-                partial(self._with_rows, compute, holding.parts[number], sent, arguments),
+                partial(self._with_rows, compute, holding.parts[number], sent, arguments, beside),
                 f"part {number + 1} of {len(holding.parts)}",
                 holding.parts[number].n_bytes,
             )
@@ -264,9 +271,12 @@ class Cluster:
         part: Part,
         sent: Callable[[], Any],
         arguments: tuple[Any, ...],
+        beside: np.ndarray | None,
         avoid: tuple[str, ...],
     ) -> Any:
         rows = part.placed(avoid)
+        if beside is not None:
+            arguments = (*arguments, self._holder.sent_beside(beside[part.start : part.stop]))
         return self.client.submit(compute, sent(), rows, *arguments, pure=False)
 
     def _broadcast(self, packed: Packed) -> Callable[[], Any]:
@@ -288,8 +298,12 @@ class Cluster:
         """The rows of a source on the workers, for as long as the source lives."""
         key = id(source)
         if key not in self._holdings:
-            tables = self._tables.pop(id(getattr(source, "scan", None)), None)
-            self._holdings[key] = self._holder.hold(source, together, tables, parts_per_thread)
+            if isinstance(source, MappedSource):
+                held = self._held(source.source, 1, parts_per_thread)
+                self._holdings[key] = self._holder.hold_mapped(source, held)
+            else:
+                tables = self._tables.pop(id(getattr(source, "scan", None)), None)
+                self._holdings[key] = self._holder.hold(source, together, tables, parts_per_thread)
             weakref.finalize(source, self._holdings.pop, key, None)
         return self._holdings[key]
 

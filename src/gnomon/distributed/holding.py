@@ -25,13 +25,15 @@ from gnomon.distributed import remote
 from gnomon.distributed.errors import scheduler_gone, too_many_rows
 from gnomon.distributed.remote import Again, HeldChunks, HeldRows, Packed
 from gnomon.distributed.tasks import Task, Tasks
-from gnomon.engine.sums import ArraySource, Source, rows_per_chunk
+from gnomon.engine.sums import ArraySource, MappedSource, Source, rows_per_chunk
 from gnomon.table.feeds import evenly
 from gnomon.table.scan import Scan
 
 # Parts for each thread of the workers: a slow worker then keeps a small share of the rows.
 PARTS_PER_THREAD = 4
 LARGEST_PART = 2**29
+# Larger arrays beside rows are sent to a worker; smaller ones are part of a task, as Dask advises.
+LARGE_BESIDE = 2**18
 # Of a worker's memory, what rows may fill: Dask writes to disk from there on.
 SHARE_FOR_ROWS = 0.6
 
@@ -43,6 +45,8 @@ class Part:
     Attributes
     ----------
     first_block, n_blocks : int
+    start, stop : int
+        Its rows.
     make : callable
         ``make(avoid)`` puts the rows on a worker that is not to be avoided; gives Dask's future.
     n_bytes : int
@@ -52,6 +56,8 @@ class Part:
 
     first_block: int
     n_blocks: int
+    start: int
+    stop: int
     make: Callable[[tuple[str, ...]], Any]
     n_bytes: int
     future: Any = field(default=None, repr=False)
@@ -189,7 +195,8 @@ class Holder:
         for (first, count, start, stop), home in zip(spans, homes):
             make = partial(_rows_of, source, start, stop, place)
             n_bytes = _bytes_of(source) * (stop - start) // place.n_rows
-            parts.append(Part(first, count, partial(self.sent, make, home), n_bytes))
+            send = partial(self.sent, make, home)
+            parts.append(Part(first, count, start, stop, send, n_bytes))
         return Holding(parts, place.n_blocks, homes)
 
     def _of_chunks(self, source: Source, together: int, n_parts: int) -> Holding:
@@ -205,7 +212,8 @@ class Holder:
             whole = HeldChunks([chunk for block in blocks[start:stop] for chunk in block.parts])
             n_bytes = sum(_size_of(chunk.rows) for chunk in whole.parts)
             make = partial(self.sent, partial(_as_it_is, whole), home)
-            parts.append(Part(start, stop - start, make, n_bytes))
+            first, last = whole.parts[0].start, whole.parts[-1].stop
+            parts.append(Part(start, stop - start, first, last, make, n_bytes))
         return Holding(parts, len(blocks), homes)
 
     def _of_lazy(self, source: LazySource, place: _Place, n_parts: int) -> Holding:
@@ -235,8 +243,40 @@ class Holder:
                     avoid=avoid,
                 )
 
-            parts.append(Part(first, count, make, (stop - start) * source.n_columns * 8))
+            n_bytes = (stop - start) * source.n_columns * 8
+            parts.append(Part(first, count, start, stop, make, n_bytes))
         return Holding(parts, place.n_blocks, homes)
+
+    def sent_beside(self, some: np.ndarray) -> Any:
+        """Something that stands beside rows: a large array goes past the scheduler."""
+        if some.nbytes < LARGE_BESIDE:
+            return some
+        workers = self.others(None, ())
+        return self.client.scatter(some.copy(), workers=workers, hash=False, direct=True)
+
+    def hold_mapped(self, source: MappedSource, held: Holding | None) -> Holding | None:
+        """Rows made of others where those are; None where these are not on workers."""
+        place = _Place(source.size, 1, source.n_rows)
+        if held is None or place.n_blocks < 2:
+            return None
+        self._require_room(source)
+        made = _Made(self, Packed.of(source.function), source.chosen, held)
+        spans = list(place.spans(len(held.parts)))
+        borders = [start for _, _, start, _ in spans] + [place.n_rows]
+        cut = self._cut_again(made.pieces(()), made.lengths, borders, held.home)
+        homes = self.home_of(len(spans))
+        parts = []
+        for (first, count, start, stop), piece in zip(spans, cut):
+            beside = source.y[start:stop]
+            finish = partial(self._held_beside, beside, place.of(start))
+            again = partial(made.again, start, stop, finish)
+            n_bytes = (stop - start) * source.n_columns * source.cell_bytes
+            parts.append(Part(first, count, start, stop, again, n_bytes, finish(piece)))
+        return Holding(parts, place.n_blocks, homes)
+
+    def _held_beside(self, beside: np.ndarray, place: tuple[int, int, int], piece: Any) -> Any:
+        y = self.sent_beside(beside)
+        return self.client.submit(remote.held_beside, piece, y, *place, pure=False)
 
     def read(self, scan: Scan) -> ScanTables | None:
         """The tables of a scan on the workers; None where it cannot be read in parts."""
@@ -335,7 +375,7 @@ class Holder:
             held = self.client.submit(remote.held, piece, *place.of(start), pure=False)
             again = partial(self._read_again, packed, tables, place, (start, stop), lengths)
             n_bytes = (stop - start) * source.n_columns * 8
-            parts.append(Part(first, count, again, n_bytes, held))
+            parts.append(Part(first, count, start, stop, again, n_bytes, held))
         return Holding(parts, place.n_blocks, homes)
 
     def _read_again(
@@ -351,6 +391,45 @@ class Holder:
         again = tables.again(lengths, *span)
         arguments = (packed, again, tables.scan.schema, tables.rows, place.of(span[0]))
         return self.submit(remote.read_again, *arguments, home=None, avoid=avoid)
+
+
+@dataclass
+class _Made:
+    """Rows made of those of each part of a holding, one piece for each part."""
+
+    holder: Holder
+    packed: Packed
+    chosen: np.ndarray
+    held: Holding
+
+    @property
+    def lengths(self) -> list[int]:
+        """Rows of each piece."""
+        return [int(np.count_nonzero(self.chosen[p.start : p.stop])) for p in self.held.parts]
+
+    def piece(self, number: int, avoid: tuple[str, ...]) -> Any:
+        part = self.held.parts[number]
+        chosen = self.holder.sent_beside(self.chosen[part.start : part.stop])
+        home = self.held.home[number]
+        rows = part.placed(avoid)
+        return self.holder.submit(remote.mapped, self.packed, rows, chosen, home=home, avoid=avoid)
+
+    def pieces(self, avoid: tuple[str, ...]) -> list[Any]:
+        return [self.piece(number, avoid) for number in range(len(self.held.parts))]
+
+    def again(
+        self, start: int, stop: int, finish: Callable[[Any], Any], avoid: tuple[str, ...]
+    ) -> Any:
+        """The rows start to stop, made anew."""
+        before = np.concatenate([[0], np.cumsum(self.lengths)])
+        found = []
+        for number, (low, high) in overlaps(before, start, stop):
+            piece = self.piece(number, avoid)
+            found.append(self.holder.submit(remote.some_of, piece, low, high, home=None))
+        joined = found[0]
+        if len(found) > 1:
+            joined = self.holder.submit(remote.joined, found, home=None)
+        return finish(joined)
 
 
 @dataclass
@@ -458,7 +537,9 @@ def _rows_of(source: ArraySource, start: int, stop: int, place: _Place) -> HeldR
 
 def _bytes_of(source: Source) -> int:
     rows = getattr(source, "rows", None)
-    return source.n_rows * source.n_columns * 8 if rows is None else _size_of(rows)
+    if rows is not None:
+        return _size_of(rows)
+    return source.n_rows * source.n_columns * getattr(source, "cell_bytes", 8)
 
 
 def _as_it_is(value: Any) -> Any:

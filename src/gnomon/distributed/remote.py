@@ -156,11 +156,28 @@ def block_totals(packed: Packed, held: HeldRows | HeldChunks, together: int) -> 
         return list(totals_of_blocks(map(function, held.chunks()), together))
 
 
-def on_part(packed: Packed, held: HeldRows | HeldChunks) -> Any:
+def on_part(packed: Packed, held: HeldRows | HeldChunks, *beside: Any) -> Any:
     """``function(held)``, as an engine thread computes it."""
     function = packed.function()
     with engine_thread(), one_blas_thread():
-        return function(held)
+        return function(held, *beside)
+
+
+def mapped(packed: Packed, held: HeldRows | HeldChunks, chosen: np.ndarray) -> Piece:
+    """What a function makes of the chosen rows."""
+    function = packed.function()
+    found, start = [], 0
+    with engine_thread(), one_blas_thread():
+        for chunk in held.chunks():
+            stop = start + chunk.stop - chunk.start
+            found.append(function(chunk.rows[chosen[start:stop]]))
+            start = stop
+    return np.concatenate(found), None, None
+
+
+def held_beside(piece: Piece, y: np.ndarray, size: int, first: int, start: int) -> HeldRows:
+    """Rows as a worker keeps them, with what stands beside them."""
+    return HeldRows(piece[0], y, None, size, first, start)
 
 
 class Computed(NamedTuple):

@@ -8,6 +8,7 @@ stored.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from gnomon.engine.kernel import kernel
 ROWS_AT_ONCE = 2**12
 # Judgement: whole weights up to this mean are repetitions, one lot each; more would cost memory.
 MOST_REPETITIONS = 64
+# Odd numbers whose products spread the bits of a number over all 64; those of splitmix64.
+MIXING_FACTORS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 # Seeds below 2**31 fit a signed 32-bit integer, which every library takes.
 GREATEST_SEED = 2**31 - 1
 
@@ -68,6 +71,50 @@ def canonical_order(rows: Any, y: np.ndarray | None = None) -> np.ndarray:
     key = canonical_key(rows, y)
     order = np.argsort(key, kind="stable")
     return _settle_ties(order, key[order], rows, y)
+
+
+def mark_of_rows(rows: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
+    """A whole number for each row: the same for equal rows, and hardly ever for others."""
+    columns = [rows] if y is None else [rows, np.asarray(y).reshape(len(rows), -1)]
+    mark = np.zeros(len(rows), np.uint64)
+    for place, column in enumerate(column for each in columns for column in each.T):
+        values = np.asarray(column, np.float64) + 0.0  # minus zero is zero
+        bits = np.where(np.isnan(values), np.nan, values).view(np.uint64) + np.uint64(place)
+        for factor in MIXING_FACTORS:
+            bits = (bits ^ (bits >> np.uint64(31))) * factor
+        mark = mark * MIXING_FACTORS[0] + bits
+    return mark
+
+
+def canonical_order_of_pieces(
+    key: np.ndarray,
+    mark: np.ndarray,
+    y: np.ndarray | None,
+    rows_at: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """`canonical_order` of rows that are not in memory together.
+
+    Parameters
+    ----------
+    key, mark : ndarrays of shape (n_rows,)
+        From `canonical_key` and `mark_of_rows`.
+    y : ndarray or None
+    rows_at : callable
+        The rows at some positions, in rising order; only called where different rows have one key.
+    """
+    order = np.argsort(key, kind="stable")
+    tied = key[order[1:]] == key[order[:-1]]
+    run = np.concatenate([[0], np.cumsum(~tied)])
+    mixed = run[1:][tied & (mark[order[1:]] != mark[order[:-1]])]
+    if not mixed.size:
+        return order
+    places = np.flatnonzero(np.isin(run, mixed))
+    members = order[places]
+    at = np.sort(members)
+    own_y = None if y is None else y[at]
+    settled = _settle_ties(np.searchsorted(at, members), key[members], rows_at(at), own_y)
+    order[places] = at[settled]
+    return order
 
 
 def _column(rows: Any, column: int) -> np.ndarray:

@@ -98,12 +98,17 @@ class Cluster(Protocol):
         whatever order they are ready; None where the rows are too few to be sent away."""
 
     def on_parts(
-        self, function: Callable[[Any], Any], source: Source, numbers: list[int] | None = None
+        self,
+        function: Callable[..., Any],
+        source: Source,
+        numbers: list[int] | None = None,
+        beside: np.ndarray | None = None,
     ) -> Iterable[tuple[int, Any]] | None:
         """``function(held)`` with the rows that each worker holds, some whole chunks: number of the
         part and result, in whatever order they are ready. ``held.scratch`` is a dictionary for
         what the function keeps, for as long as the rows stay there. Of some parts only, where
-        their numbers are given; None where the rows are too few to be sent away."""
+        their numbers are given; ``function(held, some)`` where there is an array beside the rows;
+        None where the rows are too few to be sent away."""
 
     def in_order(
         self, function: Callable[[Any], Any], items: Iterable[Any]
@@ -194,6 +199,52 @@ class ArraySource:
                 ones[: stop - start] if self.weights is None else self.weights[start:stop],
                 self.weighted,
             )
+
+
+@dataclass
+class MappedSource:
+    """Rows that a function makes of those of another source, where these are.
+
+    Attributes
+    ----------
+    source : Source
+    function : callable
+        Rows to rows of ``n_columns`` columns.
+    chosen : ndarray of bool of shape (source.n_rows,)
+        The rows of the other source that are used.
+    y : ndarray of shape (n_rows, ...)
+        What stands beside the rows that are used.
+    columns : int
+    size : int
+        Rows of a chunk.
+    cell_bytes : int
+        Bytes of a cell.
+    """
+
+    source: Source
+    function: Callable[[Any], Any]
+    chosen: np.ndarray
+    y: np.ndarray
+    columns: int
+    size: int
+    cell_bytes: int = 8
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_columns(self) -> int:
+        return self.columns
+
+    @property
+    def weighted(self) -> bool:
+        return False
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of these rows, made here."""
+        parts = [self.function(c.rows[self.chosen[c.start : c.stop]]) for c in self.source.chunks()]
+        yield from ArraySource(np.concatenate(parts), self.y, None, self.size).chunks()
 
 
 @functools.lru_cache(maxsize=4)

@@ -325,6 +325,13 @@ def _numeric_bins(column: np.ndarray, weights: np.ndarray, j: int, max_bins: int
 def _category_bins(levels: np.ndarray, weights: np.ndarray) -> _ColumnBins:
     seen = levels >= 0
     present, position = np.unique(levels[seen], return_inverse=True)
+    total = np.zeros(present.size, np.int64)
+    np.add.at(total, position, weights[seen] if weights.size else 1)
+    return _bins_of_levels(present, total)
+
+
+def _bins_of_levels(present: np.ndarray, total: np.ndarray) -> _ColumnBins:
+    """Bins of the levels that are present, in rising order, with the weight of each."""
     nothing = np.empty(0)
     if present.size == 0 or present[-1] < MAX_VALUE_BINS:
         n_bins = int(present[-1]) + 1 if present.size else 0
@@ -333,8 +340,6 @@ def _category_bins(levels: np.ndarray, weights: np.ndarray) -> _ColumnBins:
     if present.size <= MAX_VALUE_BINS:
         mapping[present] = np.arange(present.size)
         return _ColumnBins(present.size, nothing, nothing, mapping, _NONE)
-    total = np.zeros(present.size, np.int64)
-    np.add.at(total, position, weights[seen] if weights.size else 1)
     by_weight = np.lexsort((present, -total))
     kept = np.sort(by_weight[: MAX_VALUE_BINS - 1])
     mapping[present] = MAX_VALUE_BINS - 1

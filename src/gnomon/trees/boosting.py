@@ -15,6 +15,8 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,8 @@ from sklearn.callback import with_callbacks
 from gnomon.contract import Data, Regressor, intake
 from gnomon.contract.docstrings import shared_attributes, shared_parameters
 from gnomon.contract.inert import without_effect
+from gnomon.engine import memory
+from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import (
@@ -41,15 +45,23 @@ from gnomon.engine.parameters import (
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.stored import Array, Flag, ListOf, Object, Optional, Whole
+from gnomon.engine.sums import ArraySource
 from gnomon.engine.threads import Crew, resolve_jobs
 from gnomon.trees import losses
 from gnomon.trees.binning import Binner
 from gnomon.trees.boosting_grower import BoostingRules, PackedTable
 from gnomon.trees.boosting_rounds import NONE, Booster, Scored, Target, Tickets
-from gnomon.trees.boosting_workers import booster_on_workers
+from gnomon.trees.boosting_workers import (
+    ClusterWatcher,
+    booster_on_workers,
+    watcher_on_workers,
+    worth_workers,
+)
 from gnomon.trees.constraints import directions_of, interaction_sets
 from gnomon.trees.learner import GrowsTrees, columns_per_node, dense, normalized
 from gnomon.trees.outputs import StagedClasses
+from gnomon.trees.streamed_bins import fit_binner
+from gnomon.trees.streamed_rows import Coded, StreamedData, is_held, selected
 from gnomon.trees.tree import Forest, Tree
 
 OPTIONAL = ("validation_loss_", "best_round_", "oob_improvement_", "_stopping_rows")
@@ -149,6 +161,37 @@ class Part(NamedTuple):
     target: Target
 
 
+@dataclass
+class PartsOf:
+    """Gives the rows of a part with their target.
+
+    Attributes
+    ----------
+    binner : Binner
+    rows : PackedTable or Coded
+        All rows in memory, or what finds those of a stream.
+    loss : Loss or None
+        Where workers hold the rows and could keep the codes: what will be lowered.
+    """
+
+    binner: Binner
+    rows: PackedTable | Coded
+    loss: losses.Loss | None = None
+
+    def __call__(self, target: Target, chosen: np.ndarray | None) -> Part:
+        """The chosen rows, by default all, with the counts of a target."""
+        everyone = chosen is None
+        if chosen is None:
+            chosen = np.ones(target.y.size, bool)
+        else:
+            target = selected(target, chosen)
+        if isinstance(self.rows, Coded):
+            d = self.rows.data.n_columns
+            stays = self.loss is not None and worth_workers(target.y.size, d, self.loss)
+            return Part(self.rows.table(chosen, stays), target)
+        return Part(self.rows if everyone else self.rows.of_rows(np.flatnonzero(chosen)), target)
+
+
 class Course(NamedTuple):
     """What a run of rounds leaves."""
 
@@ -184,6 +227,7 @@ class Boosted(GrowsTrees):
     random_state: Any
     trees_: list[Tree]
     baseline_: np.ndarray
+    _takes_streams = True
     _stored = {
         "oob_improvement_": Optional(Array("f8", (None,))),
         "_n_columns": Whole(1),
@@ -255,6 +299,11 @@ class Boosted(GrowsTrees):
     def _make_loss(self) -> losses.Loss:
         raise NotImplementedError
 
+    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        data = super()._take_in(X, y, sample_weight)
+        is_here = isinstance(data.source, ArraySource)
+        return data if is_here else StreamedData.of(data, self.n_jobs)
+
     def _fit(self, data: Data) -> None:
         self._check_warm_start()
         self.do_early_stopping_ = (
@@ -298,12 +347,20 @@ class Boosted(GrowsTrees):
             chosen = None if hasattr(self, "encoder_") else chosen
             marked = data.columns.is_category | category_mask(chosen, data.n_columns, names)
             new = marked & ~data.columns.is_category
-            refuse_bad_codes(data.rows, new, self.max_bins, names)
-            levels = np.where(new, levels_of_columns(data.rows, new), data.columns.levels)
+            distinct = {int(j): self._distinct(data, j) for j in np.flatnonzero(new)}
+            refuse_bad_codes(distinct, self.max_bins, names)
+            levels = np.where(new, levels_of_columns(distinct, new.size), data.columns.levels)
             columns = dataclasses.replace(data.columns, levels=tuple(levels.tolist()))
             data = dataclasses.replace(data, columns=columns)
         self.is_categorical_ = marked.copy() if marked.any() else None
         return data
+
+    def _distinct(self, data: Data, column: int) -> np.ndarray:
+        """The different values of a column, in rising order, NaN left out."""
+        if isinstance(data, StreamedData):
+            return data.distinct(column, self.n_jobs)
+        values = np.unique(dense(data.rows[:, [column]]))
+        return values[~np.isnan(values)]
 
     def _warn_of_light_rows(self, target: Target) -> None:
         least = 2 * self.min_samples_leaf
@@ -329,13 +386,11 @@ class Boosted(GrowsTrees):
         kept_aside = self._kept_aside(data, target, rng)
         training = self._counts_without(target, kept_aside)
         weights = None if training.is_plain else training.weights
-        binner = Binner(self.max_bins).fit(data.rows, weights, data.columns.is_category, crew.size)
-        everyone = self._part(binner, data.rows, target, data, crew)
-        watching = self._watching_part(binner, data, crew)
-        part = everyone
+        part_of = self._parts_of(data, weights, crew)
+        watching = self._watching_part(part_of.binner, data, crew)
+        part = part_of(training, training.weights > 0 if kept_aside.size else None)
         if kept_aside.size:
-            part = _selected(everyone, training, training.weights > 0)
-            watching = _selected(everyone, target.with_counts(kept_aside), kept_aside > 0)
+            watching = part_of(target.with_counts(kept_aside), kept_aside > 0)
         seed = int(rng.integers(2**62))
         course = self._boost(data, part, watching, self.max_iter, seed, crew)
         if watching is not None and self.do_early_stopping_:
@@ -343,6 +398,7 @@ class Boosted(GrowsTrees):
             if self.restore_best:
                 course = course._replace(trees=course.trees[: self.best_round_])
         if self.refit:
+            everyone = part_of(target, None)
             again = self._boost(data, everyone, None, self.best_round_, seed, crew)
             course = again._replace(validation=course.validation)
         return course
@@ -354,7 +410,11 @@ class Boosted(GrowsTrees):
             return NONE
         strata = data.y if self._target == "classes" else None
         seed = int(rng.integers(2**61))
-        drawn = Tickets(data.rows, target).draw(self.validation_fraction, seed, strata)
+        if isinstance(data, StreamedData):
+            order = data.order(target.y, self.n_jobs)
+        else:
+            order = canonical_order(data.rows, target.y)
+        drawn = Tickets(order, target).draw(self.validation_fraction, seed, strata)
         n_drawn = int(drawn.sum())
         if n_drawn == 0 or n_drawn == target.n_rows:
             raise ValueError(
@@ -370,18 +430,42 @@ class Boosted(GrowsTrees):
         counts = target.counts if target.counts.size else np.ones(target.y.size, np.int64)
         return target.with_counts(counts - kept_aside)
 
-    def _part(self, binner: Binner, rows, target: Target, data: Data, crew: Crew) -> Part:
-        binned = binner.transform(rows, crew.size)
-        inputs = _columns_of_inputs(self, data)
-        return Part(
-            PackedTable.of(
-                binned,
-                directions_of(self.monotonic_cst, inputs, data.columns),
-                interaction_sets(self.interaction_cst, inputs, data.n_columns),
-                crew,
-            ),
-            target,
+    def _parts_of(self, data: Data, weights: np.ndarray | None, crew: Crew) -> PartsOf:
+        """What gives parts of the rows, binned by the bins of rows with these weights."""
+        binner, kinds = Binner(self.max_bins), data.columns.is_category
+        if isinstance(data, StreamedData):
+            fit_binner(binner, data.source, data.sample, weights, kinds, crew.size)
+            held = self.subsample >= 1.0 and is_held(data.source)
+            loss = self._make_loss() if held else None
+            require = partial(self._require_codes, data)
+            coded = Coded(data, binner, *self._limits(data), crew.size, require)
+            return PartsOf(binner, coded, loss)
+        binner.fit(data.rows, weights, kinds, crew.size)
+        return PartsOf(binner, self._packed_rows(binner, data.rows, data, crew))
+
+    def _require_codes(self, data: Data, n_rows: int) -> None:
+        """Refuse more codes than memory holds; rows that are streamed have no other limit."""
+        remedy = self._memory_remedy()
+        if is_held(data.source):
+            remedy = (
+                "Workers can keep them where subsample=1 and the loss is not one of "
+                "'absolute_error', 'quantile' and 'huber', whose leaves need medians of all rows."
+            )
+        memory.require_fit(
+            self.forecast(n_rows, data.n_columns),
+            f"{type(self).__name__}.fit with a byte for each cell of {n_rows:,} rows x "
+            f"{data.n_columns:,} columns",
+            remedy,
         )
+
+    def _limits(self, data: Data) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Directions of columns, and sets of columns that may interact."""
+        inputs = _columns_of_inputs(self, data)
+        directions = directions_of(self.monotonic_cst, inputs, data.columns)
+        return directions, interaction_sets(self.interaction_cst, inputs, data.n_columns)
+
+    def _packed_rows(self, binner: Binner, rows, data: Data, crew: Crew) -> PackedTable:
+        return PackedTable.of(binner.transform(rows, crew.size), *self._limits(data), crew)
 
     def _watching_part(self, binner: Binner, data: Data, crew: Crew) -> Part | None:
         X_val, y_val, weights = self._watching
@@ -399,7 +483,7 @@ class Boosted(GrowsTrees):
                 raise DataError("sample_weight_val must be one number, zero or more, per row")
         if self.do_early_stopping_:
             self._stopping_rows = fingerprint(rows)
-        return self._part(binner, rows, Target.of(y, weights), data, crew)
+        return Part(self._packed_rows(binner, rows, data, crew), Target.of(y, weights))
 
     def _known_target(self, y: np.ndarray) -> np.ndarray:
         """The target of watching rows, as the loss takes it."""
@@ -438,8 +522,14 @@ class Boosted(GrowsTrees):
         booster = None if draws else booster_on_workers(*fixed, rules, rate)
         if booster is None:
             booster = Booster(*fixed, crew, rules, rate, keep_losses=draws)
-        tickets = Tickets(part.table.codes.T, part.target) if draws else None
-        watcher = None if watching is None else Scored(*watching, loss, baseline, crew)
+        tickets = None
+        if draws:
+            order = canonical_order(part.table.codes.T, part.target.y)
+            tickets = Tickets(order, part.target)
+        watcher: Scored | ClusterWatcher | None = None
+        if watching is not None:
+            watcher = watcher_on_workers(*watching, loss, baseline)
+            watcher = watcher or Scored(*watching, loss, baseline, crew)
         steps = self._course("round", n_rounds)
         trees: list[list[Tree]] = []
         validation: list[float] = []
@@ -612,18 +702,6 @@ class Boosted(GrowsTrees):
         return "Limit the trees by max_leaf_nodes, or use fewer rows or columns."
 
 
-def _selected(part: Part, target: Target, chosen: np.ndarray) -> Part:
-    """The chosen rows of a part, with another target's counts."""
-    places = np.flatnonzero(chosen)
-    table = dataclasses.replace(
-        part.table, codes=part.table.codes.take(places, axis=1), words=part.table.words[places]
-    )
-    target = target.select(places)
-    if target.counts.size and (target.counts == 1).all():
-        target = target.with_counts(NONE)
-    return Part(table, target)
-
-
 def _columns_of_inputs(learner: Boosted, data: Data) -> dict[str, np.ndarray]:
     """The encoded columns that each column of the table became, by its name."""
     encoder = getattr(learner, "encoder_", None)
@@ -705,20 +783,20 @@ def category_mask(chosen: Any, n_columns: int, names: Any) -> np.ndarray:
     return mask
 
 
-def levels_of_columns(rows: Any, marked: np.ndarray) -> np.ndarray:
-    """One more than the greatest code of each marked column; at least one."""
-    levels = np.zeros(marked.size, np.int64)
-    for column in np.flatnonzero(marked):
-        values = dense(rows[:, [column]]).ravel()
-        levels[column] = max(int(np.nanmax(values, initial=0.0)) + 1, 1)
+def levels_of_columns(distinct: dict[int, np.ndarray], n_columns: int) -> np.ndarray:
+    """One more than the greatest code of the columns whose different codes are given; at least one.
+
+    Other columns have zero.
+    """
+    levels = np.zeros(n_columns, np.int64)
+    for column, codes in distinct.items():
+        levels[column] = max(int(codes.max(initial=0.0)) + 1, 1)
     return levels
 
 
-def refuse_bad_codes(rows: Any, marked: np.ndarray, max_bins: int, names: Any) -> None:
+def refuse_bad_codes(distinct: dict[int, np.ndarray], max_bins: int, names: Any) -> None:
     """Refuse category columns of arrays with more levels than bins."""
-    for column in np.flatnonzero(marked):
-        values = dense(rows[:, [column]]).ravel()
-        levels = np.unique(values[~np.isnan(values)])
+    for column, levels in distinct.items():
         name = f"index {column}" if names is None else repr(names[column])
         if len(levels) and levels[-1] >= 2**20:
             raise ValueError(

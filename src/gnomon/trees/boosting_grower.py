@@ -11,6 +11,7 @@ Texts: 001 13.8 to 13.11.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -97,6 +98,11 @@ class PackedTable:
         columns[kernels.DIRECTION] = 0 if directions is None else directions
         sets = np.empty((0, d), np.uint8) if sets is None else sets
         return cls(binned.codes, words, columns, sets, _bin_borders(binned), binned.levels)
+
+    def of_rows(self, places: np.ndarray) -> PackedTable:
+        """Some of the rows."""
+        codes = self.codes.take(places, axis=1)
+        return dataclasses.replace(self, codes=codes, words=self.words[places])
 
     @property
     def n_rows(self) -> int:
@@ -276,7 +282,7 @@ class Workshop:
         self.table = table
         self.rules = rules
         self._leaves = leaves = min(rules.most_leaves(n_rows), max(table.n_rows, 1))
-        n_rows, n_groups = table.words.shape
+        n_rows, n_groups = table.n_rows, table.words.shape[1]
         spare = min(leaves, kernels.MOST_JOBS)
         self._n_nodes = 2 * (leaves + spare) + 1
         n_slots = max(1, HISTOGRAM_ROOM // (n_groups * kernels.CELLS * 8))

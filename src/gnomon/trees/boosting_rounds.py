@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.engine.draw import MOST_REPETITIONS, canonical_order
+from gnomon.engine.draw import MOST_REPETITIONS
 from gnomon.engine.threads import Crew
 from gnomon.trees import boosting_kernel as kernels
 from gnomon.trees.boosting_grower import (
@@ -115,10 +115,16 @@ class Tickets:
     """Draws of rows without replacement that do not depend on their order.
 
     Rows stand in canonical order, each with as many tickets as it has repetitions.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        From `gnomon.engine.draw.canonical_order`.
+    target : Target
     """
 
-    def __init__(self, rows, target: Target):
-        self.order = canonical_order(rows, target.y)
+    def __init__(self, order: np.ndarray, target: Target):
+        self.order = order
         self.counts = target.counts[self.order] if target.counts.size else None
 
     def draw(self, share: float, seed: int, strata: np.ndarray | None = None) -> np.ndarray:
@@ -211,13 +217,17 @@ class Scored:
 
     def mean_loss(self) -> float:
         """The mean loss, by weight."""
+        return sum(self.block_losses()) / self.total_weight
+
+    def block_losses(self) -> list[float]:
+        """The loss of each block of rows, by weight."""
 
         def measure(start: int) -> float:
             block = slice(start, start + self.rows_at_once)
             values = self.loss.values(self.target.y[block], self.scores[:, block])
             return float(values @ self.weights[block])
 
-        return sum(self.crew.each(measure, self._starts)) / self.total_weight
+        return self.crew.each(measure, self._starts)
 
 
 @dataclass(frozen=True)

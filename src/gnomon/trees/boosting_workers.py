@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.config import settings
-from gnomon.engine.sums import ArraySource, Cluster
+from gnomon.engine.sums import ArraySource, Cluster, Source
 from gnomon.trees import boosting_kernel as kernels
 from gnomon.trees import boosting_rounds as rounds
 from gnomon.trees.boosting_grower import (
@@ -37,12 +37,14 @@ from gnomon.trees.boosting_rounds import (
     NONE,
     Booster,
     CodedTree,
+    Scored,
     Target,
     added_blocks,
     in_direction,
     values_of_nodes,
 )
 from gnomon.trees.losses import Loss
+from gnomon.trees.streamed_rows import HeldTable
 
 # Cells from which on workers pay: one thread grows a tree on so many in a quarter of a second, and
 # its twenty or so messages take as long.
@@ -84,6 +86,25 @@ class Setup:
     dtype: Any
     counts_shares: bool
 
+    @classmethod
+    def of(
+        cls, table: PackedTable, target: Target, loss: Loss, baseline: np.ndarray, **more: Any
+    ) -> Setup:
+        """What workers know of a table and a target; more for those that grow trees."""
+        fields = tuple(name for name, _ in columns_of(target))
+        of_target = (fields, target.y.dtype, target.counts_shares)
+        growing = {"rules": BoostingRules(), "n_nodes": 0, "per_row": 1} | more
+        return cls(table.columns, loss, baseline, **growing, **dict(zip(OF_TARGET, of_target)))
+
+    def table(self, rows: np.ndarray) -> PackedTable:
+        """The table of some rows of codes."""
+        codes = np.ascontiguousarray(rows.T)
+        d, n = codes.shape
+        words = np.empty((n, -(-d // kernels.COLUMNS_PER_WORD)), np.uint64)
+        kernels.pack_codes(codes, 0, n, words)
+        no_sets, no_borders = np.empty((0, d), np.uint8), np.empty((d, 0))
+        return PackedTable(codes, words, self.columns, no_sets, no_borders, {})
+
     def target(self, stacked: np.ndarray) -> Target:
         """The target of some rows, from the columns in which it was sent."""
         found = {name: stacked[:, place].copy() for place, name in enumerate(self.fields)}
@@ -93,6 +114,23 @@ class Setup:
             found.get("shares"),
             self.counts_shares,
         )
+
+
+OF_TARGET = ("fields", "dtype", "counts_shares")
+
+
+def columns_of(target: Target) -> list[tuple[str, np.ndarray]]:
+    """The columns of a target that are not empty."""
+    columns = {"y": target.y, "counts": target.counts, "shares": target.shares}
+    return [(name, array) for name, array in columns.items() if array is not None and array.size]
+
+
+def rows_on_workers(table: PackedTable, target: Target) -> Source:
+    """The codes of a table as rows, with the target beside them."""
+    stacked = np.column_stack([np.asarray(a, np.float64) for _, a in columns_of(target)])
+    if isinstance(table, HeldTable):
+        return table.source(stacked)
+    return ArraySource(table.codes.T, stacked, size=rounds.ROWS_AT_ONCE)
 
 
 class HeldPart(Booster):
@@ -108,14 +146,8 @@ class HeldPart(Booster):
     """
 
     def __init__(self, setup: Setup, held: Any, fit: str):
-        codes = np.ascontiguousarray(held.rows.T)
-        d, n = codes.shape
-        words = np.empty((n, -(-d // kernels.COLUMNS_PER_WORD)), np.uint64)
-        kernels.pack_codes(codes, 0, n, words)
-        no_sets, no_borders = np.empty((0, d), np.uint8), np.empty((d, 0))
-        table = PackedTable(codes, words, setup.columns, no_sets, no_borders, {})
         super().__init__(
-            table,
+            setup.table(held.rows),
             setup.target(held.y),
             setup.loss,
             setup.baseline,
@@ -364,21 +396,9 @@ class ClusterBooster:
         self._tally, per_row = target.tally()
         self._is_unit = loss.constant and target.shares is None
         self._sums = np.full((2, loss.n_scores), float(target.n_rows))
-        columns = {"y": target.y, "counts": target.counts, "shares": target.shares}
-        fields = {k: a for k, a in columns.items() if a is not None and a.size}
-        self.setup = Setup(
-            table.columns,
-            loss,
-            baseline,
-            rules,
-            self.grower._n_nodes,
-            per_row,
-            tuple(fields),
-            target.y.dtype,
-            target.counts_shares,
-        )
-        stacked = np.column_stack([np.asarray(a, np.float64) for a in fields.values()])
-        self._source = ArraySource(table.codes.T, stacked, size=rounds.ROWS_AT_ONCE)
+        growing = {"rules": rules, "n_nodes": self.grower._n_nodes, "per_row": per_row}
+        self.setup = Setup.of(table, target, loss, baseline, **growing)
+        self._source = rows_on_workers(table, target)
         self._fit = uuid.uuid4().hex
         self._clock = 0
         self._trees: list[list[CodedTree]] = []
@@ -583,6 +603,104 @@ class ClusterWorkshop(Workshop):
                         yield child, SUMS
 
 
+@dataclass(frozen=True)
+class Watch:
+    """The losses of rows that watch, after the trees of further rounds.
+
+    Gives the loss of each block of rows; None where the rows are not as far as `n_rounds` says and
+    there is no setup to make them so.
+
+    Attributes
+    ----------
+    fit : str
+    n_rounds : int
+        Rounds before these.
+    trees : list of list of CodedTree
+        Those of the further rounds.
+    setup : Setup or None
+    """
+
+    fit: str
+    n_rounds: int
+    trees: list[list[CodedTree]]
+    setup: Setup | None = None
+
+    def __call__(self, held: Any) -> list[float] | None:
+        with held.scratch.setdefault("watching lock", threading.Lock()):
+            fit, n_rounds, part = held.scratch.pop("watching", (None, -1, None))
+            if self.setup is not None:
+                setup = self.setup
+                given = (setup.table(held.rows), setup.target(held.y), setup.loss, setup.baseline)
+                part = Scored(*given, ALONE, held.size)
+            elif fit != self.fit or n_rounds != self.n_rounds:
+                return None
+            for round_ in self.trees:
+                part.add_round(round_)
+            held.scratch["watching"] = self.fit, self.n_rounds + len(self.trees), part
+            return part.block_losses()
+
+
+class ClusterWatcher:
+    """A `Scored` whose rows are on the workers of a cluster.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    table, target, loss, baseline
+        As in `Scored`.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        table: PackedTable,
+        target: Target,
+        loss: Loss,
+        baseline: np.ndarray,
+    ):
+        self.cluster = cluster
+        self.total_weight = math.fsum(target.weights)
+        self.setup = Setup.of(table, target, loss, baseline)
+        self._source = rows_on_workers(table, target)
+        self._fit = uuid.uuid4().hex
+        self._trees: list[list[CodedTree]] = []
+        self._n_added = 0
+
+    def add_round(self, round_: list[CodedTree]) -> None:
+        """Add the trees of a round to the scores of all rows."""
+        self._trees.append(round_)
+
+    def mean_loss(self) -> float:
+        """The mean loss, by weight."""
+        found: dict[int, Any] = {}
+        if self._n_added:
+            watch = Watch(self._fit, self._n_added, self._trees[self._n_added :])
+            found = dict(self.cluster.on_parts(watch, self._source) or ())
+        lost = [number for number, result in found.items() if result is None]
+        if lost or not found:
+            watch = Watch(self._fit, 0, self._trees, self.setup)
+            found.update(self.cluster.on_parts(watch, self._source, lost or None) or ())
+        self._n_added = len(self._trees)
+        return sum(loss for number in sorted(found) for loss in found[number]) / self.total_weight
+
+
+def watcher_on_workers(
+    table: PackedTable, target: Target, loss: Loss, baseline: np.ndarray
+) -> ClusterWatcher | None:
+    """What watches rows that are on the workers of the executor; None where they are here."""
+    executor = settings().executor
+    if not isinstance(table, HeldTable) or not isinstance(executor, Cluster):
+        return None
+    return ClusterWatcher(executor, table, target, loss, baseline)
+
+
+def worth_workers(n_rows: int, n_columns: int, loss: Loss) -> bool:
+    """Whether rounds on workers are possible, and cost less than they save."""
+    if loss.needs_rows or n_rows <= rounds.ROWS_AT_ONCE:
+        return False
+    return n_rows * n_columns >= FEWEST_CELLS
+
+
 def booster_on_workers(
     table: PackedTable,
     target: Target,
@@ -597,8 +715,6 @@ def booster_on_workers(
     the rows themselves.
     """
     executor = settings().executor
-    if not isinstance(executor, Cluster) or loss.needs_rows:
-        return None
-    if table.codes.size < FEWEST_CELLS or table.n_rows <= rounds.ROWS_AT_ONCE:
+    if not isinstance(executor, Cluster) or not worth_workers(table.n_rows, table.n_columns, loss):
         return None
     return ClusterBooster(executor, table, target, loss, baseline, rules, learning_rate)

@@ -140,7 +140,7 @@ def _refuse_lazy(learner: Any, rows: np.ndarray) -> None:
 
 def streams(learner: Any) -> bool:
     """Whether the learner works chunk by chunk and never gathers all rows."""
-    return hasattr(learner, "_sums")
+    return hasattr(learner, "_sums") or getattr(learner, "_takes_streams", False)
 
 
 def scan_blocks(learner: Any, scan: Scan) -> Iterator[Any]:
