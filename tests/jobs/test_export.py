@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import runpy
 import subprocess
@@ -9,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge as TheirRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler as TheirScaler
 
@@ -17,7 +19,7 @@ from gnomon.bayes import NaiveBayes
 from gnomon.engine.errors import DataError
 from gnomon.ensemble import BucketClassifier
 from gnomon.linear import Lasso, LinearRegression, LogisticRegression, Ridge
-from gnomon.prepare import StandardScaler
+from gnomon.prepare import FilteredLearner, MinMaxScaler, StandardScaler
 from gnomon.table import Table
 from gnomon.trees import (
     DecisionTreeClassifier,
@@ -29,6 +31,7 @@ from gnomon.trees import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from gnomon.workbench.analysis.portfolio import scaled
 from tests.jobs.terminal import call
 
 SEEN = pytest.mark.covers("model-files")
@@ -130,8 +133,9 @@ def mixed_table(rng, n: int = 150) -> Table:
         LinearRegression(),
         DecisionTreeRegressor(max_depth=4),
         HistGradientBoostingRegressor(max_iter=10, random_state=0),
+        scaled(Ridge(alpha=10.0)),
     ],
-    ids=["linear", "tree", "boosting"],
+    ids=["linear", "tree", "boosting", "standardized"],
 )
 def test_code_takes_the_rows_of_a_table_with_categories_and_missing_cells(model, rng, tmp_path):
     table = mixed_table(rng)
@@ -142,9 +146,10 @@ def test_code_takes_the_rows_of_a_table_with_categories_and_missing_cells(model,
 
 
 @SEEN
-def test_missing_numbers_of_a_table_are_filled_in_onnx_as_in_the_fit(rng, tmp_path):
+@pytest.mark.parametrize("model", [Ridge(), scaled(Ridge())], ids=["plain", "standardized"])
+def test_missing_numbers_of_a_table_are_filled_in_onnx_as_in_the_fit(model, rng, tmp_path):
     table = mixed_table(rng).drop("color")
-    model = Ridge().fit(table, "y")
+    model.fit(table, "y")
     path = gnomon.export(model, "onnx", tmp_path / "m.onnx")
     X = np.array([[math.nan], [1.0]])
     rows = Table.from_dict({"size": [None, 1.0]})
@@ -167,10 +172,11 @@ def test_code_runs_in_an_interpreter_without_packages(rows, tmp_path):
     assert float(done.stdout) == pytest.approx(model.predict(X[:1])[0]), done.stderr
 
 
-def test_a_model_file_is_exported_by_the_command_and_of_a_search_the_winner(tmp_path):
+@pytest.mark.parametrize("kind", [lambda search: search, scaled], ids=["plain", "standardized"])
+def test_a_model_file_is_exported_by_the_command_and_of_a_search_the_winner(kind, tmp_path):
     table = gnomon.table.example("iris")
     candidates = [(f"C={c}", LogisticRegression(C=c)) for c in (0.1, 1.0)]
-    model = BucketClassifier(candidates, cv=2, random_state=0).fit(table, "species")
+    model = kind(BucketClassifier(candidates, cv=2, random_state=0)).fit(table, "species")
     model.save(tmp_path / "iris.gnomon")
     for form in ("python", "onnx"):
         done = call("export", "iris.gnomon", "--to", form, folder=tmp_path)
@@ -183,6 +189,23 @@ def test_a_model_file_is_exported_by_the_command_and_of_a_search_the_winner(tmp_
     assert code["predict"](table.row(0)) == model.predict(rows)[0]
     found = onnx_answers(tmp_path / "model.onnx", rows.to_numpy())
     np.testing.assert_allclose(found["probabilities"], truth, atol=1e-5)
+
+
+def test_learners_after_filters_that_cannot_be_exported_are_refused(tmp_path):
+    days = [datetime.date(2026, 1, day) for day in range(1, 29)]
+    table = Table.from_dict({"day": days, "x": list(range(28)), "y": list(range(28))})
+    with pytest.raises(DataError, match="--without day"):
+        gnomon.export(scaled(Ridge()).fit(table, "y"), "python", tmp_path / "m.py")
+    numbers = table.drop("day")
+    refused = [
+        FilteredLearner(Ridge(), target=StandardScaler()),
+        FilteredLearner(Ridge(), features=MinMaxScaler()),
+        FilteredLearner(TheirRidge()),
+        scaled(DecisionTreeRegressor()),
+    ]
+    for model in refused:
+        with pytest.raises(DataError, match="cannot be exported"):
+            gnomon.export(model.fit(numbers, "y"), "python", tmp_path / "m.py")
 
 
 def test_what_cannot_be_exported_is_refused_with_what_can(rows, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.base import clone
 
 import gnomon
 from gnomon.bayes import NaiveBayes
@@ -12,6 +13,7 @@ from gnomon.ensemble import VotingClassifier, VotingRegressor
 from gnomon.evaluate import cross_validation_estimates
 from gnomon.evaluate.splits import forward_in_time, k_fold
 from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.table import Table
 from gnomon.trees import DecisionTreeRegressor
 from gnomon.workbench.analysis.portfolio import Entrant, portfolio
 from gnomon.workbench.learn.blend import blended, weights_for, weights_from
@@ -124,3 +126,20 @@ def test_every_learner_of_the_portfolio_may_be_a_member():
     for task, kind in (("classify", VotingClassifier), ("regress", VotingRegressor)):
         members = [(each.name, each.learner) for each in portfolio(task, 500)]
         assert kind(members).forecast(1_000, 10) > 0
+
+
+@pytest.mark.parametrize(
+    ("task", "name"), [("classify", "logistic regression"), ("regress", "ridge")]
+)
+@pytest.mark.parametrize("search", [True, False])
+def test_penalized_learners_do_not_depend_on_the_units_of_columns(task, name, search, rng):
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=80)
+    y = np.where(y > 0, "up", "down") if task == "classify" else y
+    found = []
+    for unit in (1.0, 1e5):
+        rows = Table.from_dict({"a": (unit * X[:, 0]).tolist(), "b": X[:, 1].tolist()})
+        entrant = next(each for each in portfolio(task, 80, search=search) if each.name == name)
+        model = clone(entrant.learner).fit(rows, y)
+        found.append(model.predict_proba(rows) if task == "classify" else model.predict(rows))
+    np.testing.assert_allclose(*found, rtol=1e-4)

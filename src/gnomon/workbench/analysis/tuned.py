@@ -25,8 +25,8 @@ BOOSTING = {
     "l2_regularization": Real(1e-3, 30.0, log=True),
 }
 SPACES: dict[str, dict[str, Any]] = {
-    "logistic regression": {"C": Real(1e-3, 1e3, log=True)},
-    "ridge": {"alpha": Real(1e-3, 1e5, log=True)},
+    "logistic regression": {"estimator__C": Real(1e-3, 1e3, log=True)},
+    "ridge": {"estimator__alpha": Real(1e-3, 1e5, log=True)},
     "gradient boosting": BOOSTING,
     "random forest": {"max_features": Real(0.1, 1.0), "min_samples_leaf": Integer(1, 12, log=True)},
     "nearest neighbours": {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gnomon.engine.errors import DataError
+from gnomon.prepare import DateParts, FilteredLearner, StandardScaler
 from gnomon.table.codes import CategoryCode, NumberCode
 from gnomon.trees.gradient_boosting import ExactBoosting
 from gnomon.trees.tree import Tree
@@ -68,6 +70,9 @@ def plain_model(model: Any) -> PlainModel:
     -------
     plain : PlainModel
     """
+    if isinstance(model, FilteredLearner):
+        units = _units(model)
+        return in_own_units(plain_model(model.estimator_), units)
     inner, encoder = _inner(model)
     names, codes = _columns(inner, encoder)
     classes = getattr(model, "classes_", None)  # those of a search's winner may be codes
@@ -86,6 +91,73 @@ def plain_model(model: Any) -> PlainModel:
     if hasattr(inner, "coef_") and hasattr(inner, "intercept_"):
         return _linear(inner, names, codes, known)
     raise DataError(f"{type(inner).__name__} cannot be exported; these can: {EXPORTED}")
+
+
+def _units(model: FilteredLearner) -> dict[str, tuple[float, float]]:
+    """What a learner's filters subtract from every column of numbers, and divide it by."""
+    found: dict[str, tuple[float, float]] = {}
+    if model.target_filters_ or model.encoder_ is not None:
+        raise DataError(
+            f"FilteredLearner with a filter of its target or a learner of another "
+            f"library cannot be exported; these can: {EXPORTED}"
+        )
+    for each in model.feature_filters_:
+        changed = [int(place) for place in getattr(each, "positions_", ())]
+        if not changed:
+            continue
+        names = [str(n) for n in getattr(each, "feature_names_in_", ())]
+        names = names or [f"x{j}" for j in range(each.n_features_in_)]
+        if isinstance(each, DateParts):
+            name = names[changed[0]]
+            raise DataError(
+                f"column {name!r} is a date, whose parts cannot be exported; learn without it "
+                f"(--without {name})"
+            )
+        if not isinstance(each, StandardScaler) or found:
+            raise DataError(f"a learner after {type(each).__name__} cannot be exported")
+        means = np.zeros(len(changed)) if each.mean_ is None else each.mean_
+        scales = np.ones(len(changed)) if each.scale_ is None else each.scale_
+        found = {
+            names[place]: (float(mean), float(scale))
+            for place, mean, scale in zip(changed, means, scales, strict=True)
+        }
+    return found
+
+
+def in_own_units(plain: PlainModel, units: dict[str, tuple[float, float]]) -> PlainModel:
+    """A linear model of standardized columns as one of the columns as they are.
+
+    Parameters
+    ----------
+    plain : PlainModel
+    units : dict of str to (float, float)
+        Column to mean and scale: the model sees (x - mean) / scale.
+
+    Returns
+    -------
+    plain : PlainModel
+    """
+    if not units:
+        return plain
+    if plain.coef is None:
+        raise DataError("trees of standardized columns cannot be exported")
+    coef, intercept = plain.coef.copy(), plain.intercept.copy()
+    for place, name in enumerate(plain.names):
+        mean, scale = units.get(name, (0.0, 1.0))
+        coef[:, place] /= scale
+        intercept -= coef[:, place] * mean
+    codes = plain.codes and [_code_in_own_units(each, units) for each in plain.codes]
+    return replace(plain, coef=coef, intercept=intercept, codes=codes)
+
+
+def _code_in_own_units(code: Any, units: dict[str, tuple[float, float]]) -> Any:
+    """A code whose mean, which stands for missing cells, is that of the column as it is."""
+    if not isinstance(code, NumberCode) or code.name not in units:
+        return code
+    mean, scale = units[code.name]
+    found = copy(code)
+    found.mean = mean + scale * code.mean
+    return found
 
 
 def _inner(model: Any) -> tuple[Any, Any]:
