@@ -152,7 +152,8 @@ def test_a_copy_is_explained_and_noise_is_not(rng):
     }
     assert share["x", "square"] > 0.6
     assert share["square", "x"] < 0.3, "a square does not give the sign"
-    assert share["x", "sign"] > 0.95
+    # half of the rows put the cut between two of them, and a dozen others may lie in that gap
+    assert share["x", "sign"] > 0.84
     assert share["noise", "x"] < 4 * np.nanmax(found.error)
     assert np.isnan(share["x", "x"])
 
