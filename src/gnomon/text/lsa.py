@@ -24,8 +24,13 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
+from gnomon.engine.threads import one_blas_thread
 from gnomon.text.base import CountModel, fits
 from gnomon.text.vectorizers import TfidfVectorizer
+
+KAHAN = (
+    0.7  # about the root of 1/2: a vector that keeps so much of its length was nearly orthogonal
+)
 
 
 @method(
@@ -237,33 +242,35 @@ def largest_singular(
         The entry of largest absolute value of each row is positive.
     """
     wide = rows.shape[0] <= rows.shape[1]
-    matrix = rows if wide else sp.csr_array(rows.T)
-    small = _left_vectors(matrix, rank, tol, rng)
+    turned = sp.csr_array(rows.T)
+    matrix, transposed = (rows, turned) if wide else (turned, rows)
+    with one_blas_thread():  # vectors so short are not worth a second one
+        small = _left_vectors(matrix, transposed, rank, tol, rng)
     # V S = X' U: the lengths of its columns are the singular values
-    large = np.asarray(matrix.T @ small)
+    large = np.asarray(transposed @ small)
     values = np.linalg.norm(large, axis=0)
     large /= np.where(values > 0, values, 1.0)
     left, right = (small, large.T) if wide else (large, small.T)
-    top = np.abs(right).argmax(axis=1)
-    signs = np.where(right[np.arange(rank), top] < 0, -1.0, 1.0)
-    return left * signs, values, np.ascontiguousarray(right * signs[:, None])
+    right = np.ascontiguousarray(right)
+    most, least = right.max(axis=1), right.min(axis=1)
+    signs = np.where(-least > most, -1.0, 1.0)
+    return left * signs, values, right * signs[:, None]
 
 
 def _left_vectors(
-    matrix: sp.csr_array, rank: int, tol: float, rng: np.random.Generator
+    matrix: sp.csr_array, transposed: sp.csr_array, rank: int, tol: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Left singular vectors of the largest values, by Golub-Kahan-Lanczos steps."""
     n = matrix.shape[0]
     if n <= 2 * rank + 20:  # so many steps would span the whole space
         return np.linalg.eigh((matrix @ matrix.T).toarray())[1][:, ::-1][:, :rank]
-    transposed = sp.csr_array(matrix.T)
     basis = np.empty((min(n, 3 * rank + 60), n))
     alphas: list[float] = []
     betas: list[float] = []
     now = rng.normal(size=n)
     now /= np.linalg.norm(now)
     beside = np.zeros(matrix.shape[1])
-    beta, check = 0.0, rank + rank // 2 + 20
+    beta, check = 0.0, 2 * rank + rank // 2 + 10  # spectra of texts need 2.5 steps per value
     while True:
         step = len(alphas)
         if step == len(basis):
@@ -275,7 +282,7 @@ def _left_vectors(
         is_null = alpha <= 1e-12 * largest  # after a new start: the rest of the space is null
         beside /= alpha if alpha > 0 else 1.0
         alphas.append(alpha)
-        after = _orthogonal(matrix @ beside, basis[: step + 1])
+        after = _orthogonal(matrix @ beside - alpha * now, basis[: step + 1])
         beta = float(np.linalg.norm(after))
         if beta <= 1e-12 * largest:  # the steps so far span an invariant space: start anew
             beta, after = 0.0, _orthogonal(rng.normal(size=n), basis[: step + 1])
@@ -297,7 +304,11 @@ def _left_vectors(
 def _orthogonal(vector: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """A vector without its parts along orthonormal rows."""
     for _ in range(2):  # twice is enough
-        vector = vector - (basis @ vector) @ basis
+        before = vector
+        vector = before - (basis @ before) @ basis
+        # little was taken away, so that rounding left nothing along the rows (Kahan's rule)
+        if np.linalg.norm(vector) > KAHAN * np.linalg.norm(before):
+            break
     return vector
 
 
