@@ -14,7 +14,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
 from gnomon.engine.stored import Array
-from gnomon.engine.sums import Chunk
+from gnomon.engine.sums import Chunk, read_only_ones
 from gnomon.linear.solve import EPS
 
 # Judgement: d^2 sums of a dense table stay small; wider sparse ones are taken as is.
@@ -92,16 +92,14 @@ def shifted_into(out: np.ndarray, rows, shift: np.ndarray) -> None:
 
 def with_constant(chunk: Chunk, shift: np.ndarray, constant: bool) -> np.ndarray:
     """Shifted rows and, where there is an intercept, a last column of ones."""
-    n, p = chunk.rows.shape
-    design = np.empty((n, p + constant))
-    shifted_into(design[:, :p], chunk.rows, shift)
-    if constant:
-        design[:, p] = 1.0
-    return design
+    return Design(chunk.rows, shift, constant).times(read_only_ones(chunk.rows.shape[0]))
 
 
 class Design(NamedTuple):
-    """What `with_constant` would write, multiplied row by row without being written first."""
+    """What `with_constant` writes, multiplied row by row without being written first.
+
+    A kernel writes it: NumPy takes as long for a row of few columns as for one of many.
+    """
 
     rows: Any
     shift: np.ndarray

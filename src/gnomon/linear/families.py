@@ -125,7 +125,9 @@ def _binomial_density(y, mean, dispersion):
 
 
 def _poisson_deviance(y, mean):
-    return 2 * (special.xlogy(y, y / mean) - y + mean)
+    ratio = y / mean
+    # of a target of zero y log(y / mean) is zero; NumPy takes many logarithms at a time
+    return 2 * (y * np.log(np.where(ratio > 0, ratio, 1.0)) - y + mean)
 
 
 def _poisson_density(y, mean, dispersion):
@@ -283,6 +285,8 @@ def family_of(name: str, parameter: float) -> Family:
 def newton_weights(family: Family, link: Link, predictor, mean, y, weights):
     """Derivatives of half the deviance: the score's factor, and the information's."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if family.name == "poisson" and link.name == "log":  # slope and variance are the mean
+            return weights * (y - mean), weights * mean
         slope = link.slope(predictor)
         variance = family.variance(mean)
         share = np.where(variance > 0, slope / np.where(variance > 0, variance, 1.0), 0.0)

@@ -43,6 +43,7 @@ from gnomon.engine.sums import ArraySource, Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.coordinate_descent import on_products
 from gnomon.linear.design import (
+    Design,
     decision,
     dense,
     first_means,
@@ -472,26 +473,18 @@ class GLM(Regressor, SumLearner):
             return back
         if isinstance(total, SparseSums):
             direction, fall, rank = self._matrix_free_newton(state, trial, total)
-        else:
-            direction, fall, rank = self._newton(state, trial, total)
+            return accepted(
+                state, objective, direction, fall, fall <= self._enough(state), rank=rank
+            )
+        direction, fall, matrix = self._newton(state, trial, total)
         ended = fall <= self._enough(state)
+        rank = rank_of(matrix) if ended else state["rank"]
         return accepted(state, objective, direction, fall, ended, rank=rank)
 
     def _newton(self, state, parameters, total: GLMSums):
-        """The step of the quadratic model, the fall that it promises, and the rank."""
-        p = len(state["shift"])
+        """The step of the quadratic model, the fall that it promises, and the information."""
         matrix, score = total.information / state["weight"], total.score / state["weight"]
-        diagonal = np.diag(matrix).copy()
-        idle = np.zeros(len(parameters), dtype=bool)
-        if self.fit_intercept:
-            offsets = (32 * EPS * np.abs(state["shift"])) ** 2
-            idle[:p] = diagonal[:p] <= diagonal[p] * offsets
-        else:
-            idle = diagonal == 0
-        refuse_tiny(np.sqrt(diagonal[:p] * ~idle[:p]), column_names(self))
-        if state["fixed"] >= 0:
-            idle[state["fixed"]] = True
-        free = np.flatnonzero(~idle)
+        free = self._free(state, matrix)
         l1, l2 = (penalty[free] for penalty in self._penalties(state))
         matrix, score, now = matrix[np.ix_(free, free)], score[free], parameters[free]
         step = np.zeros_like(parameters)
@@ -502,7 +495,22 @@ class GLM(Regressor, SumLearner):
         moved = step[free]
         fall = score @ moved - l2 @ (moved * now)
         fall -= l1 @ (np.abs(now + moved) - np.abs(now))
-        return step, max(float(fall), 0.0), len(free) - null_space(matrix).shape[1]
+        return step, max(float(fall), 0.0), matrix
+
+    def _free(self, state, information: np.ndarray) -> np.ndarray:
+        """Coefficients that vary and are not fixed, by the information of a row."""
+        p = len(state["shift"])
+        diagonal = np.diag(information).copy()
+        idle = np.zeros(len(diagonal), dtype=bool)
+        if self.fit_intercept:
+            offsets = (32 * EPS * np.abs(state["shift"])) ** 2
+            idle[:p] = diagonal[:p] <= diagonal[p] * offsets
+        else:
+            idle = diagonal == 0
+        refuse_tiny(np.sqrt(diagonal[:p] * ~idle[:p]), column_names(self))
+        if state["fixed"] >= 0:
+            idle[state["fixed"]] = True
+        return np.flatnonzero(~idle)
 
     def _matrix_free_newton(self, state, parameters, total: SparseSums):
         """The same for very many sparse columns, nearly: ever more nearly as it comes to an end."""
@@ -541,7 +549,9 @@ class GLM(Regressor, SumLearner):
         if "information" in state:
             self._warn_of_no_convergence()
             return
-        family = self._family()
+        family, converged = self._family(), self.history_.stopped == "converged"
+        if converged and self.alpha and self.family != "binomial":
+            return  # nothing is left that a further pass would tell
         state = state | {"trial": state["parameters"]}
         function = partial(
             closing_sums, family, self._link(), self.fit_intercept, self.standard_errors, state
@@ -553,6 +563,10 @@ class GLM(Regressor, SumLearner):
             function = partial(function, inverse=inverse)
         closing = ClosingSums(*add_up(function, data.source, self.n_jobs))
         weight = state["weight"]
+        if not converged:
+            matrix = closing.information / weight
+            free = self._free(state, matrix)
+            self.rank_ = rank_of(matrix[np.ix_(free, free)])
         self.separated_ = bool(
             self.family == "binomial" and closing.deviance < SEPARATED * weight and not self.alpha
         )
@@ -790,6 +804,11 @@ class GLM(Regressor, SumLearner):
         )
 
 
+def rank_of(information: np.ndarray) -> int:
+    """The rank of the information about some coefficients."""
+    return len(information) - null_space(information).shape[1]
+
+
 def target_sums(fixed: int | None, chunk: Chunk) -> tuple:
     """Weight, fractional weights, weighted target and offset, and the target's extremes."""
     offset = 0.0
@@ -831,7 +850,7 @@ def glm_sums(family: Family, link: Link, intercept: bool, state, chunk: Chunk) -
     score, information = newton_weights(family, link, predictor, mean, chunk.y, chunk.weights)
     if not (np.isfinite(deviance) and np.isfinite(score).all() and np.isfinite(information).all()):
         return impossible
-    scaled = design * np.sqrt(information)[:, None]
+    scaled = Design(chunk.rows, state["shift"], intercept).times(np.sqrt(information))
     return GLMSums(deviance, inner(design, score), inner(scaled, scaled))
 
 
@@ -852,7 +871,9 @@ def closing_sums(
     with np.errstate(divide="ignore", invalid="ignore"):
         pearson = np.where(variance > 0, (chunk.y - mean) ** 2 / variance, 0.0)
         deviance = family.deviance(chunk.y, mean)
-    scaled = design * np.sqrt(chunk.weights * information)[:, None]
+    scaled = Design(chunk.rows, state["shift"], intercept).times(
+        np.sqrt(chunk.weights * information)
+    )
     meat = np.zeros((design.shape[1],) * 2)
     if errors != "classic":
         if inverse is not None:
