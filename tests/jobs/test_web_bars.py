@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,10 +20,12 @@ import gnomon
 from gnomon.table import Table, example
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
+from gnomon.workbench.web.columns import GROUPED
 from gnomon.workbench.web.server import prepare
 from gnomon.workbench.web.session import NICENESS, Session
 from tests.jobs.test_web_runs import results_of_script
-from tests.jobs.web import browsed, served, text_of
+from tests.jobs.test_web_table import open_menu
+from tests.jobs.web import browsed, ended, served, submit, text_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.covers("run-report"), pytest.mark.timeout(1800)]
 SERVER = """
@@ -34,18 +37,19 @@ folder = Path(sys.argv[1])
 session = Session(folder / "session", folder / "runs")
 serve(session, "/", "127.0.0.1", 0, "", False, lambda line: print(line, flush=True))
 """
-# tables, steps on them, then jobs that do the same work on every machine
+# table, columns that stay as they are, job, and the fields of its form that are filled in
 SESSIONS = [
-    ("iris", [], [("group", {"groups": 3})]),
-    ("iris", [("reshape", {"where": ["sepal_length > 5"]})], [("map", {"methods": ["PCA"]})]),
-    ("wine", [("reshape", {"sort": ["alcohol desc"]})], [("look", {})]),
-    ("diabetes", [], [("learn", {"target": "progression", "budget": "22"})]),
-    ("customers", [("kind", {"column": "complaints", "kind": "category"})], [("look", {})]),
-    ("iris", [("rename", {"column": "species", "name": "kind"})], [("rules", {})]),
-    ("contact_lenses", [], [("rules", {}), ("look", {})]),
-    ("breast_cancer", [], [("learn", {"target": "diagnosis", "budget": "22"})]),
-    ("wine", [("reshape", {"derive": ["strong=alcohol > 13"]})], [("group", {"groups": 3})]),
-    ("iris", [("reshape", {"without": ["species"]})], [("group", {}), ("look", {})]),
+    ("iris", ["species"], "group", {"groups": "3"}),
+    ("iris", ["species"], "map", {"methods": "PCA"}),
+    ("wine", ["alcohol"], "look", {}),
+    ("diabetes", ["progression"], "learn", {"target": "progression", "budget": "22"}),
+    ("customers", ["last_message"], "topics",
+     {"text": "last_message", "n_topics": "3", "max_iter": "20"}),
+    ("contact_lenses", ["lenses"], "rules", {}),
+    ("iris", ["species"], "train", {"target": "species", "max_iter": "5"}),
+    ("wine", ["alcohol"], "prepare", {"where": "alcohol > 12"}),
+    ("breast_cancer", ["diagnosis"], "advise", {"target": "diagnosis"}),
+    ("customers", ["last_message"], "search", {"query": "late invoice"}),
 ]  # fmt: skip
 
 
@@ -58,24 +62,73 @@ def finished(session: Session, name: str, seconds: float = 300) -> None:
     assert state.status == "finished", state.error
 
 
-@pytest.mark.parametrize("number", range(len(SESSIONS)))
-def test_an_exported_script_gives_the_same_bits(tmp_path, number):
-    table, steps, jobs = SESSIONS[number]
-    with served(tmp_path) as server:
-        session = server.bench.session
-        session.open(f"example:{table}")
-        for do, given in steps:
-            session.change(do, given)
-        names = [session.run_job(job, options) for job, options in jobs]
-        for name in names:
-            finished(session, name)
-        from gnomon.workbench.web.script import as_python
+def clicked(page, server, rng, kept: list[str]) -> None:
+    """A step on the table or a view of it, drawn at random and done as a person does it."""
+    table = server.bench.session.table
+    free = [name for name in table.columns if name not in kept]
+    numbers_ = [name for name in free if table.schema[name].kind.is_numeric]
+    ways = ["sort", "rename", "drop", "group", *(["filter", "derive", "kind"] if numbers_ else [])]
+    way, column = str(rng.choice(ways)), str(rng.choice(free))
+    page.go(f"{server.root}/table")
+    page.wait_for("document.querySelector('#rows tr')")
+    if way == "group":
+        level = next(filter(None, table.column(column).to_pylist()), 0)
+        brush = {"column": column, "in": [str(level)]}
+        if table.schema[column].kind.is_numeric:
+            brush = {"column": column, "low": float(level), "high": float(level) + 1}
+        elif table.schema[column].kind not in GROUPED:
+            return
+        page.go(f"{server.root}/views")
+        sent = f"new URLSearchParams({{brush: {json.dumps(json.dumps([brush]))}}})"
+        page.evaluate(
+            f"fetch('/views/brush', {{method: 'POST', body: {sent}}}).then(r => r.text())"
+        )
+        page.go(f"{server.root}/views")
+        page.wait_for("!document.getElementById('brush').hidden")
+        submit(page, "form:has(button[value=group])", name=f"picked {len(free)}")
+    elif way in ("filter", "derive"):
+        name = str(rng.choice(numbers_))
+        if way == "filter":
+            values = np.array(table.column(name).to_pylist(), dtype=float)
+            submit(page, "form:has(#where)", where=f'"{name}" >= {np.nanquantile(values, 0.2)}')
+        else:
+            made = {"name": f"made {len(free)}", "expression": f'"{name}" * 2 + 1'}
+            submit(page, "form:has([name=expression])", **made)
+    else:
+        column = str(rng.choice(numbers_)) if way == "kind" else column
+        open_menu(page, column)
+        menu = f"th[data-column={json.dumps(column)}] form"
+        more = {"kind": {"kind": "category"}, "rename": {"name": f"{column} again"}}.get(way, {})
+        submit(page, f"{menu}:has([value={way}])", **more)
 
-        script = as_python(session.steps)
-    recorded = [numbers(read_record(tmp_path / "runs" / name)["results"]) for name in names]
-    found = [numbers(each) for each in results_of_script(script, tmp_path)]
-    assert found == recorded
-    assert all(recorded)
+
+@pytest.mark.parametrize("number", range(len(SESSIONS)))
+def test_an_exported_script_gives_the_same_bits(tmp_path, rng, number):
+    table, kept, job, fields = SESSIONS[number]
+    with served(tmp_path) as server, browsed(server, width=1600) as page:
+        session = server.bench.session
+        page.go(f"{server.root}/")
+        page.follow(
+            f"document.querySelector(\"form:has([value='example:{table}']) button\").click()"
+        )
+        for _ in range(4):
+            clicked(page, server, rng, kept)
+        page.follow("document.getElementById('undo').click()")
+        if rng.random() < 0.5:
+            page.follow("document.getElementById('redo').click()")
+        page.go(f"{server.root}/jobs/{job}")
+        submit(page, "#job", **fields)
+        ended(page)
+        name = page.evaluate("location.pathname.split('/').pop()")
+        script = page.evaluate("fetch('/script/session.py').then(r => r.text())")
+        last = session.table
+        assert page.errors == []
+    recorded = numbers(read_record(tmp_path / "runs" / name)["results"])
+    (found,) = results_of_script(script + "table.save('again.arrow')\n", tmp_path)
+    print(f"{table}, {job}: {len(recorded)} figures; {len(session.steps)} steps")
+    assert numbers(found) == recorded
+    assert recorded
+    assert gnomon.read(tmp_path / "again.arrow").equals(last)
 
 
 def test_ten_million_rows_scroll_smoothly(tmp_path, rng):

@@ -7,10 +7,14 @@ import time
 import pytest
 
 import gnomon
+from gnomon.engine.modelfile import save
+from gnomon.evaluate import BaselineClassifier
+from gnomon.linear import LogisticRegression
 from gnomon.table import Table, example
 from gnomon.table.picture_files import write_picture
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of, values_of
+from tests.jobs.test_web_guard import client_of
 from tests.jobs.web import browsed, ended, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
@@ -98,7 +102,7 @@ def test_runs_are_compared_side_by_side(tmp_path):
             example("iris"),
             target="species",
             learners=[learner],
-            budget="12",
+            budget="22",
             source="example:iris",
             folder=tmp_path / "runs" / f"iris-{k}",
         )
@@ -110,6 +114,29 @@ def test_runs_are_compared_side_by_side(tmp_path):
         assert {"iris-1", "iris-2"} <= set(shown.split())
         assert "p = " in shown, "the difference has its test"
         assert page.errors == []
+
+
+def test_a_model_is_written_as_a_file_that_runs_without_gnomon(tmp_path):
+    client = client_of(tmp_path)
+    run = tmp_path / "runs" / "one"
+    gnomon.rules(example("contact_lenses"), folder=run)
+    iris = example("iris")
+    X, y = iris.drop("species"), iris.column("species")
+    save(LogisticRegression().fit(X, y), run / "model.gnomon")
+    for target, file in (("python", "model.py"), ("onnx", "model.onnx")):
+        answer = client.post("/runs/one/export", data={"to": target})
+        assert answer.status_code == 200, answer.text
+        assert f">{file}</a>" in answer.text
+        assert (run / file).stat().st_size > 100
+        assert client.bench.session.steps[-1]["with"]["lines"] == [
+            f"gnomon.export({str(run)!r}, {target!r})"
+        ]
+    refused = client.post("/runs/one/export", data={"to": "../up"})
+    assert refused.status_code == 400
+    save(BaselineClassifier().fit(X, y), run / "model.gnomon")
+    refused = client.post("/runs/one/export", data={"to": "onnx"})
+    assert "BaselineClassifier cannot be exported" in refused.text
+    assert client.get("/runs/one/again").status_code == 404, "it was not repeated"
 
 
 def test_a_printed_page_holds_the_content_alone(tmp_path):
@@ -163,6 +190,23 @@ def test_a_job_runs_from_its_form(tmp_path, job, fields):
         assert f"gnomon.{JOBS[job].python or job}(" in text_of(page, "#script")
         assert page.errors == []
         assert page.requests == []
+
+
+@pytest.mark.slow
+def test_a_run_is_repeated_and_its_figures_are_the_same(tmp_path):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:contact_lenses")
+        page.go(f"{server.root}/jobs/rules")
+        submit(page, "#job")
+        ended(page)
+        page.follow("document.getElementById('again').click()")
+        page.wait_for(
+            "location.pathname.endsWith('/again') && document.querySelector('main tbody')", 200
+        )
+        assert "The same figures, to the last bit" in text_of(page)
+        assert len(page.evaluate("[...document.querySelectorAll('tbody tr')]")) > 3
+        assert "gnomon.again(" in text_of(page, "#script")
+        assert page.errors == []
 
 
 @pytest.mark.slow

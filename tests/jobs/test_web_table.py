@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -88,9 +89,10 @@ def test_a_file_is_opened_read_changed_and_written_down(tmp_path, hostile_file):
 
 def open_menu(page, column: str) -> None:
     """Open the menu of a column by the keyboard, as the forms are made when it opens."""
-    page.evaluate(f"document.querySelector('th[data-column={column}] summary').focus()")
+    head = f"th[data-column={json.dumps(column)}]"
+    page.evaluate(f"document.querySelector('{head} summary').focus()")
     page.press("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
-    page.wait_for(f"document.querySelectorAll('th[data-column={column}] .menu form').length === 4")
+    page.wait_for(f"document.querySelectorAll('{head} .menu form').length === 4")
 
 
 def test_findings_stand_beside_their_columns_and_a_dropped_file_is_opened(tmp_path):

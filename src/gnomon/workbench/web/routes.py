@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from gnomon.workbench.web.app import Asked, Workbench, endpoint
 from gnomon.workbench.web.pages import (
+    again,
     common,
     decide,
     help,
@@ -24,7 +25,7 @@ from gnomon.workbench.web.pages import (
     views,
 )
 
-PAGES = (start, table, views, jobs, runs, decide, label, model, replay, help, common)
+PAGES = (start, table, views, jobs, runs, decide, label, model, again, replay, help, common)
 
 
 def make_app(bench: Workbench) -> Starlette:

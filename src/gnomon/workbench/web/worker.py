@@ -111,6 +111,15 @@ def do_replay(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
     return {}
 
 
+def do_again(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
+    """Repeat a run and compare its figures."""
+    from gnomon.workbench.again.job import again
+
+    found = again(task["run"], progress=tell)
+    write_json(Path(task["to"]), vars(found) | {"same": found.same})
+    return {}
+
+
 def _table(task: dict[str, Any]) -> Any:
     from gnomon.workbench.web.store import read_table
 
@@ -124,6 +133,7 @@ WORK: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "findings": do_findings,
     "columns": do_columns,
     "replay": do_replay,
+    "again": do_again,
 }
 
 

@@ -49,9 +49,21 @@ def wishes_of(asked: Asked, record: dict[str, Any]) -> list[str]:
         if wish not in WISHES:
             continue
         value = asked.get(f"value {name}").strip()
+        if wish in ("until", "give-up") and not value:
+            raise DataError(f"Give the value of {name} by its slider or its field.")
         found.append(f"{name}:{wish}={value}" if wish in ("until", "give-up") else f"{name}:{wish}")
     if not found:
         raise DataError("Choose a wish for an outcome.")
+    return found
+
+
+def wishes_given(record: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Wish and value of each outcome in the settings of a run, for its form."""
+    found = {}
+    for text in record["settings"].get("wish", []):
+        outcome, _, wish = text.rpartition(":")
+        word, _, value = wish.partition("=")
+        found[outcome] = (word, value)
     return found
 
 

@@ -17,12 +17,14 @@ from gnomon.workbench.base.runs import (
     read_record,
     state_of,
 )
+from gnomon.workbench.decide.options import JOB as DECIDE
 from gnomon.workbench.label.options import JOB as LABEL
 from gnomon.workbench.label.result import LABELED
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, file_of, run_of, to
 from gnomon.workbench.web.cells import as_text
 from gnomon.workbench.web.guard import REPORT_POLICY
 from gnomon.workbench.web.labels import questions_of
+from gnomon.workbench.web.pages.decide import wishes_given
 from gnomon.workbench.web.pages.label import labeling
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
@@ -69,6 +71,7 @@ def content_of(bench: Workbench, folder: Path) -> dict[str, Any]:
         "has_model": (folder / "sample.parquet").exists() and (folder / "model.gnomon").exists(),
         "can_resume": record.get("job") == "learn" and state.status in ("stopped", "failed"),
         "proposals": record.get("results", {}).get("proposals") if finished else None,
+        "wishes": wishes_given(record) if record.get("job") == DECIDE.name else {},
         "asks": finished and record.get("job") == LABEL.name,
     }
 

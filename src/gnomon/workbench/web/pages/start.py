@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,7 +20,7 @@ from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 
 RECENT = 5  # judgement: what a returning person looks for is among the last few
 MOST_NAME = 120  # bytes of the name of an uploaded file; systems allow 255
-SHOWN_TASKS = ("read-", "columns-", "replay-")
+SHOWN_TASKS = ("read-", "columns-", "replay-", "again-")
 
 
 def start(bench: Workbench, asked: Asked) -> Response:
@@ -56,8 +57,10 @@ def task_page(bench: Workbench, asked: Asked) -> Response:
     state = bench.session.state(name)
     if state is None:
         raise NotFound(f"there is no task {name!r}")
+    what, _, about = name.partition("-")
     goes_to = {"read": "/table", "columns": "/views", "findings": "/table"}
-    place = goes_to.get(name.partition("-")[0], f"/replay/{name}")
+    goes_to["again"] = f"/runs/{quote(about)}/again"
+    place = goes_to.get(what, f"/replay/{name}")
     if state.status == "finished":
         if asked.fragment:
             return Response(headers={"hx-redirect": place})
