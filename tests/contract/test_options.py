@@ -85,6 +85,10 @@ def one_target(estimator):
     return "no" if is_classifier(estimator) else 1.0
 
 
+def affinities(X: np.ndarray) -> np.ndarray:
+    return np.exp(-distances(X))
+
+
 NEEDS = {
     ("metric", "chi_square"): Needs(rows=counts),
     ("sublinear_tf", True): Needs(rows=counts),
@@ -93,6 +97,8 @@ NEEDS = {
     ("metric", "precomputed"): Needs(rows=distances),
     ("metric", "mahalanobis"): Needs(parameters={"metric_params": {"VI": np.eye(4)}}),
     ("metric", "seuclidean"): Needs(parameters={"metric_params": {"V": np.ones(4)}}),
+    ("affinity", "precomputed"): Needs(rows=affinities),
+    ("affinity", "precomputed_nearest_neighbors"): Needs(rows=distances),
     ("kernel", "precomputed"): Needs(rows=similarities),
     ("kernel", "chi2"): Needs(rows=counts),
     ("kernel", "additive_chi2"): Needs(rows=counts),
@@ -146,6 +152,8 @@ NEEDS = {
     ("learning_rate", "pa1"): Needs(parameters={"loss": "epsilon_insensitive"}),
     ("learning_rate", "pa2"): Needs(parameters={"loss": "epsilon_insensitive"}),
 }
+for affinity in ("chi2", "cosine", "linear", "poly", "polynomial", "sigmoid"):
+    NEEDS["affinity", affinity] = Needs(rows=counts)  # a graph has no negative weights
 for family in ("gamma", "inverse gaussian", "negative binomial", "poisson", "tweedie"):
     NEEDS["family", family] = Needs(rows=counts, target=counts)
 for family in ("exponential", "geometric", "inverse-gamma", "multinomial"):

@@ -64,7 +64,13 @@ def differences(ours: type, theirs: type) -> list[str]:
     return told
 
 
+def plain(value):
+    """A number of NumPy's as Python's own, which prints alike before and after a model file."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def same_value(one, other) -> bool:
+    one, other = plain(one), plain(other)
     if isinstance(one, float) and isinstance(other, float) and np.isnan(one):
         return bool(np.isnan(other))
     return type(one) is type(other) and bool(one == other)

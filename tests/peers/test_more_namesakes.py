@@ -12,10 +12,13 @@ import sklearn.linear_model
 import sklearn.mixture
 import sklearn.neighbors
 from scipy import stats
+from scipy.spatial import distance
 
 import gnomon
 from gnomon import density
+from gnomon.cluster import OPTICS, SpectralClustering
 from gnomon.engine.errors import DataError
+from gnomon.linear import Lars, Lasso, LassoLars
 from gnomon.margin import KernelRidge
 
 COVARIANCES = ["LedoitWolf", "OAS", "MinCovDet"]
@@ -84,3 +87,72 @@ def test_kernel_ridge_gives_scikit_learns_numbers_for_its_own_rows_and_others(op
 def test_kernel_ridge_refuses_negative_values_for_kernels_of_counts_by_name(rng):
     with pytest.raises(DataError, match="kernel='chi2'"):
         KernelRidge(kernel="chi2").fit(rng.normal(size=(9, 2)), rng.normal(size=9))
+
+
+@pytest.mark.parametrize("affinity", ["rbf", "nearest_neighbors", "precomputed"])
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize", "cluster_qr"])
+def test_spectral_clustering_has_scikit_learns_groups_and_places_its_rows_in_them(
+    affinity, assign_labels, rng, tmp_path
+):
+    X = rng.normal(size=(60, 3)) + 4 * (np.arange(60) % 3)[:, None]
+    X = np.exp(-distance.cdist(X, X)) if affinity == "precomputed" else X
+    given = {"affinity": affinity, "assign_labels": assign_labels, "random_state": 0}
+    theirs = sklearn.cluster.SpectralClustering(3, **given).fit(X)
+    ours = SpectralClustering(3, **given).fit(X)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
+    np.testing.assert_array_equal(loaded.predict(X), theirs.labels_)
+
+
+@pytest.mark.parametrize("affinity", ["linear", "sigmoid", "precomputed"])
+def test_negative_affinities_are_refused_by_name(affinity, rng):
+    X = rng.normal(size=(20, 20))
+    with pytest.raises(DataError, match=f"affinity='{affinity}'"):
+        SpectralClustering(2, affinity=affinity).fit(X + X.T)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"cluster_method": "dbscan", "eps": 1.0}, {"metric": "cosine"}]
+)
+def test_optics_orders_rows_as_scikit_learn_and_places_them_in_their_groups(options, rng, tmp_path):
+    X = rng.normal(size=(60, 3)) + 4 * (np.arange(60) % 3)[:, None]
+    theirs = sklearn.cluster.OPTICS(**options).fit(X)
+    ours = OPTICS(**options).fit(X)
+    for name in ("ordering_", "reachability_", "labels_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
+    np.testing.assert_array_equal(loaded.predict(X), theirs.labels_)
+
+
+def test_optics_places_new_rows_by_its_metric():
+    X = np.array([[1.0, 0.0], [2.0, 0.1], [3.0, 0.1], [0.0, 9.0], [0.1, 8.0], [0.1, 5.0]])
+    model = OPTICS(min_samples=2, metric="cosine", cluster_method="dbscan", eps=0.1).fit(X)
+    assert model.predict([[30.0, 0.0], [0.0, 0.5]]).tolist() == model.labels_[[0, 3]].tolist()
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("options", [{}, {"fit_path": False}, {"fit_intercept": False}])
+def test_models_by_least_angles_are_those_of_scikit_learn(options, several, rng, tmp_path):
+    X = rng.normal(size=(50, 4))
+    y = X @ [3.0, 0.0, -1.0, 0.5] + rng.normal(size=50)
+    y = np.column_stack([y, X[:, 1] + rng.normal(size=50)]) if several else y
+    for ours, theirs in (
+        (Lars(**options), sklearn.linear_model.Lars(**options)),
+        (LassoLars(0.05, **options), sklearn.linear_model.LassoLars(0.05, **options)),
+    ):
+        np.testing.assert_array_equal(ours.fit(X, y).coef_, theirs.fit(X, y).coef_)
+        loaded = gnomon.load(ours.save(tmp_path / "model.gnomon"))
+        np.testing.assert_array_equal(loaded.predict(X), theirs.predict(X))
+
+
+def test_the_course_of_the_lasso_by_least_angles_falls_to_the_minimum(rng):
+    X = rng.normal(size=(60, 5))
+    y = X @ [3.0, 0.0, -1.0, 0.5, 0.0] + rng.normal(size=60)
+    model = LassoLars(0.1, keep_history="full").fit(X, y)
+    exact = Lasso(alpha=0.1, tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=1e-8)
+    assert (np.diff(model.history_.objective) <= 1e-12).all()
+    away = y - exact.predict(X)
+    costs = away @ away / 120 + 0.1 * np.abs(exact.coef_).sum()
+    assert model.history_[-1] == pytest.approx(costs)
+    np.testing.assert_array_equal(model.history_.states[-1]["coef"], model.coef_)

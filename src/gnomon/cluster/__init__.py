@@ -54,6 +54,7 @@ from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.mean_shift import MeanShift
 from gnomon.cluster.medoids import KMedoids, k_medoids
 from gnomon.cluster.minibatch import MiniBatchKMeans
+from gnomon.cluster.optics import OPTICS
 from gnomon.cluster.partitions import best_partition, partitions, stirling, sum_of_squares
 from gnomon.cluster.reachability import DensityRelations
 from gnomon.cluster.signals import (
@@ -70,6 +71,7 @@ from gnomon.cluster.signals import (
 )
 from gnomon.cluster.soft import JunkKMeans, SoftKMeans, soft_step
 from gnomon.cluster.som import SelfOrganizingMap, grid_distances, grid_places
+from gnomon.cluster.spectral_clustering import SpectralClustering
 from gnomon.cluster.tendency import distance_histogram, hopkins, parameter_sensitivity
 from gnomon.cluster.transfer import HartiganKMeans, SubsampleKMeans
 from gnomon.cluster.tree_kmeans import KMeansTree
@@ -94,6 +96,7 @@ from gnomon.engine.renamed import accept_former_vocabulary, former_names
 __all__ = [
     "DBSCAN",
     "HDBSCAN",
+    "OPTICS",
     "AgglomerativeClustering",
     "BisectingKMeans",
     "ChoiceOfK",
@@ -114,6 +117,7 @@ __all__ = [
     "Rule",
     "SelfOrganizingMap",
     "SoftKMeans",
+    "SpectralClustering",
     "SubsampleKMeans",
     "Suggestion",
     "TypeHistogramClassifier",

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 Class = TypeVar("Class", bound=type)
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
@@ -209,7 +211,9 @@ def with_defaults(text: str, peer: Any) -> str:
     """A docstring whose entries of parameters end with the defaults of the peer's constructor."""
     for name, parameter in _parameters(peer).items():
         if parameter.default is not inspect.Parameter.empty:
-            default = getattr(parameter.default, "__name__", repr(parameter.default))
+            given = parameter.default
+            plain = given.item() if isinstance(given, np.generic) else given
+            default = getattr(plain, "__name__", repr(plain))
             line = re.compile(rf"^({name} : .*?)(,? *\(?default *=.*)?$", re.MULTILINE)
             last = ", default=" + default.replace("\\", r"\\")
             text = line.sub(r"\1" + last, text, count=1)

@@ -594,7 +594,7 @@ def _misfit(cls: type, name: str) -> str | None:
     """Why a value of this name must not be put on an object: it would hide a part of its class."""
     if not name.isidentifier() or (name.startswith("__") and name.endswith("__")):
         return f"{name!r}, which is not a name of a value"
-    if hasattr(cls, name) and name not in _fields(cls):
+    if hasattr(cls, name) and name not in _fields(cls) and name not in _parameters(cls):
         return f"{name!r}, which would hide {cls.__name__}.{name}"
     return None
 

@@ -30,6 +30,7 @@ from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
 from gnomon.linear.evidence import ARDRegression, BayesianRidge
 from gnomon.linear.glm import GLM
 from gnomon.linear.inference import FitSummary, MeanPredictionResults, NoSummary, PredictionResults
+from gnomon.linear.least_angle import Lars, LassoLars
 from gnomon.linear.least_squares import LinearRegression, Ridge
 from gnomon.linear.line_with_outliers import LineWithOutliers
 from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
@@ -74,8 +75,10 @@ __all__ = [
     "GammaRegressor",
     "GroupLasso",
     "HuberRegressor",
+    "Lars",
     "Lasso",
     "LassoCV",
+    "LassoLars",
     "LineWithOutliers",
     "LinearRegression",
     "LocalLinearization",
