@@ -21,6 +21,7 @@ from gnomon.vision import (
     integral_image,
     rectangle_features,
 )
+from gnomon.vision.rectangles import rectangle_values
 
 
 @pytest.fixture
@@ -145,6 +146,19 @@ def test_rectangle_features_are_differences_of_means(rng):
     assert integral_image(window[0])[3, 5] == pytest.approx(window[0, :3, :5].sum())
     lengths = np.unique(RectangleFeatures(growth=1.5).fit(np.zeros((1, 24, 24))).features_[:, 4])
     assert lengths.tolist() == [1, 2, 3, 4, 7, 10, 15, 23]
+
+
+@pytest.mark.covers("rectangle-features")
+@pytest.mark.parametrize("order", ["listed", "shuffled", "some"])
+def test_values_of_rectangles_do_not_depend_on_their_order(rng, order):
+    window = rng.integers(0, 256, (3, 9, 11)).astype(float)
+    features = rectangle_features((9, 11))
+    values = rectangle_values(window, features)
+    chosen = np.arange(len(features)) if order == "listed" else rng.permutation(len(features))
+    chosen = chosen[:40] if order == "some" else chosen
+    np.testing.assert_array_equal(rectangle_values(window, features[chosen]), values[:, chosen])
+    one = np.hstack([rectangle_values(window, features[[j]]) for j in chosen])
+    np.testing.assert_array_equal(one, values[:, chosen])
 
 
 @pytest.mark.covers("image-augmentation")

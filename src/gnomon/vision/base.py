@@ -64,7 +64,10 @@ class ImageEstimator(Estimator):
         """`function` of blocks of images, on threads, put together in order."""
         size = max(PIXELS_AT_ONCE // self.n_features_in_, 1)
         blocks = (images[start : start + size] for start in range(0, len(images), size))
-        return np.concatenate(list(in_order(function, blocks, self.n_jobs)))
+        parts = list(in_order(function, blocks, self.n_jobs))
+        if len(parts) == 1 and not np.may_share_memory(parts[0], images):
+            return parts[0]
+        return np.concatenate(parts)
 
 
 class ImageTransformer(TransformerMixin, ImageEstimator):

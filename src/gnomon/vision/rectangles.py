@@ -17,7 +17,7 @@ import numpy as np
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 from gnomon.engine.parameters import above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
@@ -213,14 +213,21 @@ def rectangle_values(
     windows: np.ndarray, features: np.ndarray, normalize: bool = True
 ) -> np.ndarray:
     """Values (n, n_features) of features of windows (n, height, width)."""
-    sums = integral_image(windows)
+    out = np.empty((len(windows), len(features)))
     scale = np.ones(len(windows))
     if normalize:
         spread = windows.reshape(len(windows), -1).std(axis=1)
         scale = 1 / np.where(spread > 0, spread, 1.0)
-    out = np.empty((len(windows), len(features)))
-    all_rectangles(sums, features, scale, out)
+    fill_rectangles(integral_image(windows), features, scale, out)
     return out
+
+
+def fill_rectangles(
+    sums: np.ndarray, features: np.ndarray, scale: np.ndarray, out: np.ndarray
+) -> None:
+    """Write values (n, m) of features (m, 6) of integral images (n, h + 1, w + 1), scaled."""
+    flat = sums.reshape(len(sums), -1)
+    all_rectangles(flat, sums.shape[2], features, run_ends(features), scale, out)
 
 
 @subkernel
@@ -250,9 +257,82 @@ def rectangle_value(sums, feature, y, x):
     return (whole - middle) / (2 * area) - middle / area
 
 
-@kernel("f8[:,:,:]", "i8[:,:]", "f8[:]", "out f8[:,:]")
-def all_rectangles(sums: Any, features: Any, scale: Any, out: Any) -> None:
-    """All features (m, 6) of integral images (n, h + 1, w + 1), times the scale of each image."""
+@kernel("i8[:,:]", "out i8[:]")
+def fill_run_ends(features: Any, ends: Any) -> int:
+    """Ends of runs of features (m, 6) that differ by one pixel from left to right."""
+    runs, m = 0, len(features)
+    for j in range(m):
+        last = j + 1 == m or features[j + 1, 3] != features[j, 3] + 1
+        if not last:
+            for k in (0, 1, 2, 4, 5):
+                last = last or features[j + 1, k] != features[j, k]
+        if last:
+            ends[runs] = j + 1
+            runs += 1
+    return runs
+
+
+def run_ends(features: np.ndarray) -> np.ndarray:
+    """Where runs of features end that differ only in their place, pixel by pixel."""
+    ends = np.empty(len(features), dtype=np.int64)
+    return ends[: fill_run_ends(features, ends)]
+
+
+@lean_subkernel
+def block_at(s, at, down, across):
+    """Sum of a block whose upper left corner is `at` in a flat integral image."""
+    return s[at + down + across] - s[at + across] - s[at + down] + s[at]
+
+
+@lean_subkernel
+def run_of_rectangles(s, width, features, start, end, scale, out):
+    """Values of the features from `start` to `end`, side by side in a flat integral image.
+
+    Places are unsigned numbers: array reads then need no check for negative ones, so that the
+    compiler computes several features at once.
+    """
+    rows, columns, h, w = (
+        features[start, 0],
+        features[start, 1],
+        features[start, 4],
+        features[start, 5],
+    )
+    area = float(h * w)
+    first = np.uint64(features[start, 2] * width + features[start, 3])
+    down, across = np.uint64(h * width), np.uint64(w)
+    all_down, all_across = np.uint64(rows * h * width), np.uint64(columns * w)
+    place, count = np.uint64(start), end - start
+    if rows == 2 and columns == 2:
+        for k in range(count):
+            at = first + np.uint64(k)
+            gray = block_at(s, at, down, across)
+            gray += block_at(s, at + down + across, down, across)
+            whole = block_at(s, at, all_down, all_across)
+            out[place + np.uint64(k)] = (2 * gray - whole) / (2 * area) * scale
+    elif rows * columns == 2:
+        for k in range(count):
+            at = first + np.uint64(k)
+            gray = block_at(s, at, down, across)
+            out[place + np.uint64(k)] = (
+                (2 * gray - block_at(s, at, all_down, all_across)) / area * scale
+            )
+    else:
+        inner = np.uint64((rows // 3) * h * width + (columns // 3) * w)
+        for k in range(count):
+            at = first + np.uint64(k)
+            whole = block_at(s, at, all_down, all_across)
+            middle = block_at(s, at + inner, down, across)
+            out[place + np.uint64(k)] = ((whole - middle) / (2 * area) - middle / area) * scale
+
+
+@kernel("f8[:,:]", "i8", "i8[:,:]", "i8[:]", "f8[:]", "out f8[:,:]")
+def all_rectangles(sums: Any, width: int, features: Any, ends: Any, scale: Any, out: Any) -> None:
+    """All features (m, 6) of flat integral images (n, (h + 1) w), times the scale of each image.
+
+    Features between two entries of `ends` differ by one pixel from left to right.
+    """
     for i in range(len(sums)):
-        for j in range(len(features)):
-            out[i, j] = rectangle_value(sums[i], features[j], 0, 0) * scale[i]
+        s, row, start = sums[i], out[i], 0
+        for end in ends:
+            run_of_rectangles(s, width, features, start, end, scale[i], row)
+            start = end

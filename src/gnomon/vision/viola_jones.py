@@ -31,7 +31,7 @@ from gnomon.vision.boxes import Detections, iou
 from gnomon.vision.detector import LEAST_WINDOW, Detector, best_boxes, gray_image, pyramid
 from gnomon.vision.images import as_images, resize
 from gnomon.vision.rectangles import (
-    all_rectangles,
+    fill_rectangles,
     integral_image,
     rectangle_features,
     rectangle_value,
@@ -413,7 +413,7 @@ def _coded(sums, scale, candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     for start in range(0, len(candidates), FEATURES_AT_ONCE):
         part = slice(start, start + FEATURES_AT_ONCE)
         values = np.empty((len(sums), len(candidates[part])))
-        all_rectangles(sums, candidates[part], scale, values)
+        fill_rectangles(sums, candidates[part], scale, values)
         mean, spread = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-12)
         low[part], width[part] = mean - 2.5 * spread, 5 * spread / BINS
         placed = np.floor((values - low[part]) / width[part])
