@@ -28,9 +28,7 @@ from gnomon.engine.threads import one_blas_thread
 from gnomon.text.base import CountModel, fits
 from gnomon.text.vectorizers import TfidfVectorizer
 
-KAHAN = (
-    0.7  # about the root of 1/2: a vector that keeps so much of its length was nearly orthogonal
-)
+KAHAN = 0.7  # judgement, about the root of 1/2: what keeps so much length was nearly orthogonal
 
 
 @method(
