@@ -117,6 +117,13 @@ def test_methods_lists_what_is_registered_and_finds_words(tmp_path):
     assert "packages" in nothing.stderr
 
 
+def test_terms_of_several_words_need_no_quotes(tmp_path):
+    found = call("methods", "random", "forest", "--json", folder=tmp_path)
+    assert "RandomForestClassifier" in [each["name"] for each in json.loads(found.stdout)]
+    told = call("explain", "random", "forest", folder=tmp_path)
+    assert "RandomForestClassifier" in told.stdout
+
+
 @pytest.mark.covers("example-data-register")
 def test_examples_are_listed_with_what_they_are_about(tmp_path):
     assert "customers" in json.loads(call("examples", "--json", folder=tmp_path).stdout)

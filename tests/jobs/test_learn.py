@@ -17,16 +17,19 @@ from gnomon.evaluate import cross_validation_estimates
 from gnomon.evaluate.fold_run import Failure
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
+from gnomon.trees import DecisionTreeClassifier
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     MACHINE,
     NEIGHBORS,
     STACK,
+    Entrant,
     portfolio,
 )
 from gnomon.workbench.analysis.problem import set_up
 from gnomon.workbench.base.budget import Budget, counted_from_here
 from gnomon.workbench.base.job import quiet
+from gnomon.workbench.learn import cost as cost_module
 from gnomon.workbench.learn import job as learn_module
 from gnomon.workbench.learn import plan as plan_module
 from gnomon.workbench.learn.cost import Cost, forecast_cost
@@ -369,6 +372,25 @@ def test_costs_are_extrapolated_by_the_power_of_two_trials(rng):
     assert measured.predict > 0
     assert 0.4 < measured.score <= 1
     assert not measured.failure
+
+
+def test_kernels_that_the_first_prediction_loads_are_not_counted_as_the_cost_of_rows(
+    rng, monkeypatch
+):
+    passed = [0.0]
+
+    class LoadsFirst(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            passed[0] += 1e-3 if passed[0] else 30.0
+            return super().predict_proba(X)
+
+    monkeypatch.setattr(cost_module, "time", SimpleNamespace(perf_counter=lambda: passed[0]))
+    problem = set_up(classes(rng, 400), "y")
+    y = problem.values(problem.rows)
+    entrant = Entrant("slow to load", LoadsFirst(), 1)
+    measured = forecast_cost(entrant, problem, problem.inputs(problem.rows), y, 0)
+    assert measured.predict < 1e-3
+    assert max(measured.seconds) == 0
 
 
 def test_a_learner_whose_forecast_exceeds_the_seconds_does_not_compete(rng):

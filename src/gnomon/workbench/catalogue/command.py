@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def methods(
-    word: Annotated[str, typer.Argument(help="A package, or a word to look for.")] = "",
+    words: Annotated[
+        list[str] | None, typer.Argument(help="A package, or words to look for.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the methods: what each is for, when not to use it, where the texts describe it.
@@ -23,11 +25,12 @@ def methods(
 
       gnomon methods trees
 
-      gnomon methods "missing values"
+      gnomon methods missing values
     """
     from gnomon.engine.registry import find
     from gnomon.engine.registry import methods as registered
 
+    word = " ".join(words or ())
     wanted = word.lower()
     in_package = [each for each in registered() if each.package == wanted]
     found = in_package or find(wanted)

@@ -13,7 +13,7 @@ MOST_NAMES = 12  # a screen of names; gnomon.find lists all
 
 
 def explain(
-    word: Annotated[str, typer.Argument(help="What to look for.")],
+    words: Annotated[list[str], typer.Argument(help="What to look for.")],
     kind: Annotated[
         str | None, typer.Option(help="fact, procedure, example or remember; all by default.")
     ] = None,
@@ -23,11 +23,16 @@ def explain(
 
     Public names are found by their own names, by those of other libraries, and by words.
 
-    Example: gnomon explain boosting --kind procedure
+    Examples:
+
+      gnomon explain random forest
+
+      gnomon explain boosting --kind procedure
     """
     from gnomon.workbench.explain.entries import KINDS, help_entries
     from gnomon.workbench.explain.index import find
 
+    word = " ".join(words)
     if kind is not None and kind not in KINDS:
         raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
     named = [] if kind else find(word).entries
