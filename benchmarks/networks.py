@@ -1,11 +1,12 @@
 """Networks on MNIST against scikit-learn and torch, in turns in one process.
 
-``python -m benchmarks.networks DATA [mlp] [conv] [digits]`` with DATA the folder of mnist.npz:
+``python -m benchmarks.networks DATA [mlp] [conv] [digits] [...]``, DATA the folder of mnist.npz:
 
 - mlp: 784-128-10, three epochs, accuracy and time by MLPClassifier of both libraries;
 - conv: images per second of training the small network of 000c 17.2.1 in float32, by the own
   engine, the torch engine and a plain torch loop, on the same batches;
-- digits: errors of that network on the 10,000 test images after 20 epochs, for five seeds (hours).
+- digits: errors of that network on the 10,000 test images after 20 epochs, for five seeds (hours);
+- credit, small, denoise, flat_map, vae, generate, few: see `benchmarks.network_tasks`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.network_tasks import TASKS
 from gnomon.engine.threads import Crew
 from gnomon.neural import (
     L2,
@@ -168,6 +170,6 @@ def digits(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    parts = {"mlp": mlp, "conv": conv, "digits": digits}
+    parts = {"mlp": mlp, "conv": conv, "digits": digits, **TASKS}
     for chosen in sys.argv[2:] or ["mlp", "conv"]:
         parts[chosen](sys.argv[1])
