@@ -50,7 +50,7 @@ def is_finite(X: Any) -> bool:
 
 
 def as_checked(X: np.ndarray, params: dict[str, Any]) -> np.ndarray | None:
-    """What ``check_array`` returns for rows of finite floats; None where that function must tell."""
+    """What ``check_array`` returns for rows of finite floats; None where it must tell."""
     for name, value in params.items():
         if name in HARMLESS or name in ("dtype", "copy"):
             continue

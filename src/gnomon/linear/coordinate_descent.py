@@ -17,7 +17,7 @@ Gramfort, Salmon, "Gap safe screening rules", JMLR 2017.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -186,6 +186,34 @@ class ColumnQuadratic:
             return products - np.outer(self.means[one], self.means[other])
         return self.columns[one] @ self.columns[other].T
 
+    def residual(self, coef: np.ndarray) -> np.ndarray:
+        """y - X b."""
+        if self.sparse:
+            return self.y - (self.columns @ coef - self.root * (self.means @ coef))
+        support = np.flatnonzero(coef)
+        return self.y - coef[support] @ self.columns[support]
+
+    def descend(
+        self, candidates, penalty: Penalty, still: float, sweeps: int, residual, coef
+    ) -> None:
+        """A sweep over all candidates, then sweeps over those that are not zero, in place."""
+        if not self.sparse:
+            descend_on_columns(
+                self.columns, self.squares, candidates, *penalty, still, sweeps, residual, coef
+            )
+            return
+        shift = descend_on_sparse_columns(
+            sparse_columns(self.columns),
+            SparseSums(self.means, self.squares, float(self.root @ residual)),
+            candidates,
+            *penalty,
+            still,
+            sweeps,
+            residual,
+            coef,
+        )
+        residual += shift * self.root
+
     def slopes(self, support, values, columns=None):
         if self.sparse:
             fitted = self.columns[:, support] @ values - self.root * (self.means[support] @ values)
@@ -264,7 +292,7 @@ def minimize(
     near = None
     if enough and isinstance(problem, GramQuadratic):
         near = swept(problem, penalty, enough, start, max_iter)
-    elif enough and not problem.sparse:
+    elif enough:
         near = swept_on_columns(problem, penalty, enough, start, max_iter)
     if near is not None:
         return near
@@ -307,13 +335,11 @@ def minimize(
     return Solution(coef, slopes, objective, gap, rounds, working)
 
 
-def to_last_digits(
-    problem: Quadratic, penalty: Penalty, near: Solution, max_iter: int = MOST_ROUNDS
-) -> Solution:
-    """The minimum itself from a solution that is near it.
+def to_last_digits(problem: Quadratic, penalty: Penalty, near: Solution) -> Solution | None:
+    """The minimum itself from a solution that is near it; None where it takes more than a step.
 
     Where the same columns have coefficients, with the same signs, one Newton step on these is the
-    minimum, and the slopes of all columns prove it; else the search of `minimize` finds it.
+    minimum, and the slopes of all columns prove it.
     """
     l1, l2, positive = penalty
     support = np.flatnonzero(near.coef)
@@ -336,7 +362,7 @@ def to_last_digits(
             coef[support] = values
             gap, _, objective = duality(slopes, along, residual, coef, penalty)
             return Solution(coef, slopes, objective, gap, near.rounds, support)
-    return minimize(problem, penalty, 0.0, near, max_iter)
+    return None
 
 
 def swept(
@@ -373,11 +399,10 @@ def swept_on_columns(
     the gap has not shown to be zero in between: most columns are read a few times in all.
     """
     coef = start.coef.copy()
-    support = np.flatnonzero(coef)
-    residual = problem.y - coef[support] @ problem.columns[support]
+    residual = problem.residual(coef)
     sizes = np.sqrt(problem.squares + penalty.l2)
     candidates = np.flatnonzero(problem.squares > 0)
-    if not len(candidates):
+    if not len(candidates) or (problem.sparse and problem.columns.indptr.dtype != np.int32):
         return None
     slopes, sweeps, most = start.slopes, 0, min(SWEEPS_OF_ALL, max_iter)
     while True:
@@ -391,18 +416,9 @@ def swept_on_columns(
         matter = may_matter(slopes, coef, scale, gap, problem, penalty)
         candidates = candidates[matter[candidates]]
         sweeps += 1
-        inner = min(SWEEPS_OF_ALL, max_iter)
-        descend_on_columns(
-            problem.columns,
-            problem.squares,
-            candidates,
-            *penalty,
-            np.sqrt(0.1 * enough) / sizes.max(),
-            inner,
-            residual,
-            coef,
-        )
-        slopes = problem.columns @ residual
+        still = np.sqrt(0.1 * enough) / sizes.max()
+        problem.descend(candidates, penalty, still, min(SWEEPS_OF_ALL, max_iter), residual, coef)
+        slopes = problem._along(residual, None)
 
 
 def duality(slopes, along: float, residual: float, coef, penalty: Penalty):
@@ -684,6 +700,96 @@ def descend_on_columns(
                 largest = max(largest, abs(coef[j] - before))
         if largest <= still:
             break
+
+
+class SparseColumns(NamedTuple):
+    """The cells of a sparse table by columns: data and indices (nnz,), indptr (p + 1,)."""
+
+    data: Annotated[np.ndarray, "f8[:]"]
+    indices: Annotated[np.ndarray, "i4[:]"]
+    indptr: Annotated[np.ndarray, "i4[:]"]
+
+
+class SparseSums(NamedTuple):
+    """means (p,) and squared lengths (p,) of centred columns, and root'r, which no step changes."""
+
+    means: Annotated[np.ndarray, "f8[:]"]
+    squares: Annotated[np.ndarray, "f8[:]"]
+    along_root: Annotated[float, "f8"]
+
+
+def sparse_columns(columns: sp.csc_array) -> SparseColumns:
+    return SparseColumns(columns.data, columns.indices, columns.indptr)
+
+
+@lean_subkernel
+def descend_one_sparse(columns, sums, j, l1, l2, positive, shift, residual, before):
+    """The best coefficient of one sparse column, and the shift after it; see the kernel below."""
+    start, stop = columns.indptr[j], columns.indptr[j + 1]
+    square, mean = sums.squares[j], sums.means[j]
+    pull = (shift - sums.along_root) * mean + square * before
+    for place in range(start, stop):
+        pull += columns.data[place] * residual[columns.indices[place]]
+    after = np.sign(pull) * max(abs(pull) - l1, 0.0) / (square + l2)
+    if positive and after < 0.0:
+        after = 0.0
+    step = after - before
+    if step != 0.0:
+        for place in range(start, stop):
+            residual[columns.indices[place]] -= step * columns.data[place]
+        shift += step * mean
+    return after, shift
+
+
+@kernel(SparseColumns, SparseSums, "i8[:]", "f8", "f8", "b1", "f8", "i8", "out f8[:]", "out f8[:]")
+def descend_on_sparse_columns(
+    columns, sums, candidates, l1, l2, positive, still, sweeps, residual, coef
+):
+    """`descend_on_columns` of sparse columns; the residual comes out less shift * root. The shift.
+
+    A centred column is X_j - means[j] root, with X_j'root = means[j]: a change of its coefficient
+    changes the residual where X_j has cells, and everywhere by a multiple of the root.
+    """
+    shift = 0.0
+    for j in candidates:
+        coef[j], shift = descend_one_sparse(
+            columns, sums, j, l1, l2, positive, shift, residual, coef[j]
+        )
+    for _ in range(sweeps):
+        largest = 0.0
+        for j in candidates:
+            before = coef[j]
+            if before != 0.0:
+                coef[j], shift = descend_one_sparse(
+                    columns, sums, j, l1, l2, positive, shift, residual, before
+                )
+                largest = max(largest, abs(coef[j] - before))
+        if largest <= still:
+            break
+    return shift
+
+
+def sums_of_columns(columns: sp.csc_array, root: np.ndarray, y: np.ndarray):
+    """Products (p,) of sparse columns with root (n,), with themselves and with y (n,)."""
+    if columns.indptr.dtype != np.int32:
+        squares = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
+        return columns.T @ root, squares, columns.T @ y
+    means, squares, cross = (np.empty(columns.shape[1]) for _ in range(3))
+    sums_of_sparse_columns(sparse_columns(columns), root, y, means, squares, cross)
+    return means, squares, cross
+
+
+@kernel(SparseColumns, "f8[:]", "f8[:]", "out f8[:]", "out f8[:]", "out f8[:]")
+def sums_of_sparse_columns(columns, root, y, means, squares, cross):
+    """Products (p,) of sparse columns with root (n,), with themselves and with y (n,)."""
+    for j in range(len(means)):
+        along, square, product_y = 0.0, 0.0, 0.0
+        for place in range(columns.indptr[j], columns.indptr[j + 1]):
+            value, i = columns.data[place], columns.indices[place]
+            along += value * root[i]
+            square += value * value
+            product_y += value * y[i]
+        means[j], squares[j], cross[j] = along, square, product_y
 
 
 @kernel("f8|f4[:,:]", "out f8[:,:]")

@@ -54,6 +54,8 @@ from gnomon.linear.coordinate_descent import (
     minimize,
     nothing_chosen,
     started,
+    sums_of_columns,
+    swept,
     swept_on_columns,
     to_last_digits,
     write_columns,
@@ -391,13 +393,17 @@ class PenalizedLeastSquares(LeastSquares):
         chosen = np.count_nonzero(near.coef)
         if near.gap > self._most_gap(problem):
             return near
-        if not isinstance(problem, ColumnQuadratic) or chosen**2 <= REFINED * len(near.coef):
-            return to_last_digits(problem, penalty, near)
+        by_columns = isinstance(problem, ColumnQuadratic)
+        if not by_columns or chosen**2 <= REFINED * len(near.coef):
+            exact = to_last_digits(problem, penalty, near)
+            if exact is not None:
+                return exact
         enough = FINER * self.tol * problem.total / 2
-        if problem.sparse or not near.gap > enough:
+        if (by_columns and problem.sparse) or not near.gap > enough:
             return near
         sweeps = min(MOST_FINER_SWEEPS, self.max_iter)
-        return swept_on_columns(problem, penalty, enough, near, sweeps) or near
+        sweep = swept_on_columns if by_columns else swept
+        return sweep(problem, penalty, enough, near, sweeps) or near
 
     def _most_gap(self, problem: Quadratic) -> float:
         return (self.tol / 2 + 64 * EPS) * problem.total
@@ -680,12 +686,24 @@ def centered_columns(rows, y, weights, intercept: bool) -> Centered:
     target_mean = float(share @ y) if intercept else 0.0
     target = (y - target_mean) * root
     if sp.issparse(rows):
-        location = np.asarray(rows.T @ share, dtype=np.float64) if intercept else np.zeros(p)
-        columns = sp.csc_array(rows, dtype=np.float64, copy=True)
-        columns.data *= root[columns.indices]
-        problem = ColumnQuadratic(columns, target, location, root)
-        lengths = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
-        problem.squares[problem.squares <= 64 * EPS * lengths] = 0.0
+        columns = sp.csc_array(rows, dtype=np.float64)
+        # scipy keeps wide indices, which only tables of so many cells need
+        index = np.int32 if columns.nnz <= np.iinfo(np.int32).max else np.int64
+        columns = sp.csc_array(  # the caller's cells stay as they are
+            (
+                columns.data * root[columns.indices],
+                columns.indices.astype(index, copy=False),
+                columns.indptr.astype(index, copy=False),
+            ),
+            shape=columns.shape,
+        )
+        location, lengths, cross = sums_of_columns(columns, root, target)
+        if not intercept:
+            location[:] = 0.0
+        squares = np.maximum(lengths - location**2, 0.0)
+        squares[squares <= 64 * EPS * lengths] = 0.0
+        cross -= location * (root @ target)
+        problem = ColumnQuadratic(columns, target, location, root, (squares, cross))
         return Centered(problem, location, target_mean, intercept, weights.sum())
     if rows.flags.c_contiguous:
         columns = np.empty((p, len(rows)))

@@ -87,7 +87,8 @@ def take_in(learner: Any, X: Any, y: Any, sample_weight: Any) -> Data:
         require_square(learner, rows)
     target = checked_target(learner, y, rows)
     weights = checked_weights(sample_weight, rows)
-    return assembled(learner, rows, target, weights, Columns.of_numbers(rows.shape[1]))
+    columns = Columns.of_numbers(rows.shape[1])
+    return assembled(learner, rows, target, weights, columns, fits=rows is X)
 
 
 def blocks_of(learner: Any, X: Any) -> Iterator[Any]:

@@ -41,6 +41,9 @@ def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
     if harmless and not lacks_target and is_plain(learner, X, reset):
         learner.n_features_in_ = X.shape[1]
         return X
+    if not lacks_target and learner.natively.sparse and is_plain_sparse(learner, X, reset):
+        learner.n_features_in_ = X.shape[1]
+        return X
     rows = validate_data(
         learner,
         X,
@@ -63,6 +66,16 @@ def is_plain(learner: Any, X: np.ndarray, reset: bool) -> bool:
     if hasattr(learner, "feature_names_in_"):
         return False
     return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
+
+
+def is_plain_sparse(learner: Any, X: Any, reset: bool) -> bool:
+    """The same of a sparse matrix by rows, with indices that every library reads."""
+    if type(X) not in (sp.csr_array, sp.csr_matrix) or X.indices.dtype != np.int32:
+        return False
+    if X.ndim != 2 or 0 in X.shape or hasattr(learner, "feature_names_in_"):
+        return False
+    same_columns = reset or X.shape[1] == getattr(learner, "n_features_in_", None)
+    return same_columns and squares_are_small(X.data, learner._largest)
 
 
 def refuse_huge(learner: Any, rows: Any, names: Any = None) -> None:
@@ -126,8 +139,13 @@ def checked_weights(sample_weight: Any, rows: Any) -> np.ndarray | None:
     return _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
 
 
-def assembled(learner: Any, rows: Any, y: Any, weights: Any, columns: Columns) -> Data:
-    """Rows, target and weights (times those of the classes), without rows of weight zero."""
+def assembled(
+    learner: Any, rows: Any, y: Any, weights: Any, columns: Columns, fits: bool = False
+) -> Data:
+    """Rows, target and weights (times those of the classes), without rows of weight zero.
+
+    ``fits`` says that the memory for so many rows has been compared with the limit.
+    """
     factors = None
     if learner._target == "classes":
         factors, of_rows = learner._row_factors(y, weights)
@@ -145,5 +163,6 @@ def assembled(learner: Any, rows: Any, y: Any, weights: Any, columns: Columns) -
         y = None if y is None else y[kept]
     if weights is not None and (weights == 1).all():
         weights = None
-    learner._require_memory(*rows.shape, rows.nnz if sp.issparse(rows) else None)
+    if not fits:
+        learner._require_memory(*rows.shape, rows.nnz if sp.issparse(rows) else None)
     return Data(ArraySource(rows, y, weights), columns, kept, factors=factors)
