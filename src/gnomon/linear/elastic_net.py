@@ -74,8 +74,9 @@ from gnomon.linear.solve import EPS
 # Columns from which on one penalty is sooner solved by the columns than by their products: a cell
 # costs 3 nanoseconds by the columns, and by products 1.4 and 0.03 for every column (10,000 rows).
 MOST_COLUMNS_OF_ONE = 50
-# Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB.
-MOST_GATHERED_CELLS = 4_000_000
+# Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB; of one with more
+# columns, whose products cost a multiple (200 columns: 1.6 times, 1,422: 11 times), 400 MB.
+MOST_GATHERED_CELLS, MOST_CELLS_OF_MANY, MANY_COLUMNS = 4_000_000, 50_000_000, 200
 # A solution by columns is refined to the last digits where the products of those chosen, whose
 # number is the square of theirs, cost less than so many products for each column.
 REFINED = 40
@@ -655,7 +656,8 @@ def by_products(n_rows: int, n_columns: int) -> bool:
 
 def products_pay(n_rows: int, n_columns: int) -> bool:
     """Whether the products of dense columns cost less than one penalty by the columns."""
-    return n_columns <= MOST_COLUMNS_OF_ONE or n_rows * n_columns > MOST_GATHERED_CELLS
+    most = MOST_CELLS_OF_MANY if n_columns >= MANY_COLUMNS else MOST_GATHERED_CELLS
+    return n_columns <= MOST_COLUMNS_OF_ONE or n_rows * n_columns > most
 
 
 def rows_of_products(n_columns: int) -> int:
