@@ -27,6 +27,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import SumLearner
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_peer
+from gnomon.contract.peer_sums import PeerSums
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
@@ -174,6 +175,11 @@ def having(*names: str) -> list[type]:
 def summing() -> list[type]:
     """The classes that learn by sums, so that they stream."""
     return [cls for cls in CLASSES if issubclass(cls, SumLearner)]
+
+
+def streaming() -> list[type]:
+    """The classes that take rows chunk by chunk: those by sums, here or in scikit-learn's code."""
+    return [cls for cls in CLASSES if issubclass(cls, (SumLearner, PeerSums))]
 
 
 def each(argument: str, classes: list[type]) -> pytest.MarkDecorator:

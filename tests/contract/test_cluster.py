@@ -52,7 +52,7 @@ from tests.contract.cases import (
     make,
     outputs,
     problem,
-    summing,
+    streaming,
 )
 
 pytestmark = pytest.mark.covers("cluster-dask")
@@ -611,7 +611,7 @@ FORESTS = [cls for cls in CLASSES if issubclass(cls, ManyTrees)]
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@each("cls", summing() + FORESTS)
+@each("cls", streaming() + FORESTS)
 def test_one_two_and_four_workers_give_the_bits_of_threads(cls, workers, rng, small_blocks):
     same_on_cluster(cls, workers, rng)
 

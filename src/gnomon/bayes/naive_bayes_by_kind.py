@@ -11,19 +11,61 @@ Texts: 000 4.2 · 001 4 · 002 "Naive Bayes" · 003 2.7 · 004 9.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, ClassVar
+
 import numpy as np
 from sklearn import naive_bayes
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from gnomon.contract.data import Data
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.peer_sums import (
+    Moments,
+    PeerSums,
+    can_be_summed,
+    moments_by_class,
+    source_of,
+    sums_by_class,
+)
 from gnomon.contract.short_checks import validate_data
 from gnomon.engine import memory
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number, Optional
+from gnomon.engine.sums import ArraySource, Source, add_up
 
 TEXTS = "000 4.2 · 001 4 · 004 9"
 N_BINS = 10  # deciles
 ROUNDING = 1e-12  # of a cumulative share: sums of weights and of repeated rows cut at one value
+
+
+class CountsOfClasses(PeerSums):
+    """Naive Bayes whose model is made of sums of the rows of each class."""
+
+    _counted_as: ClassVar[str | None] = None  # who refuses negative values
+    class_count_: np.ndarray
+    feature_count_: np.ndarray
+
+    def _count(self, X: Any, Y: np.ndarray) -> None:
+        """Count the rows in memory in the chunks of a stream; called by scikit-learn's fit."""
+        if can_be_summed(X):
+            self._add_counts(ArraySource(X, Y), None)
+        else:
+            super()._count(X, Y)
+
+    def _add_counts(self, source: Source, threshold: float | None) -> None:
+        n_classes = len(self.classes_)
+        total = add_up(partial(sums_by_class, n_classes, threshold, self._counted_as), source)
+        self.feature_count_ += total.total
+        self.class_count_ += total.weight
+
+    def _fit_sums(self, source: Source) -> None:
+        self._init_counters(len(self.classes_), source.n_columns)
+        self._add_counts(source, getattr(self, "binarize", None))
+        self._update_feature_log_prob(self._check_alpha())
+        self._update_class_log_prior(class_prior=self.class_prior)
 
 
 @method(
@@ -34,7 +76,7 @@ ROUNDING = 1e-12  # of a cumulative share: sums of weights and of repeated rows 
     peers=("sklearn.naive_bayes.GaussianNB",),
     on="scikit-learn",
 )
-class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
+class GaussianNB(PeerSums, naive_bayes.GaussianNB):
     """Naive Bayes with a normal distribution for each feature in each class.
 
     Use it as a fast first model of numeric columns; not where columns are strongly dependent, whose
@@ -56,11 +98,46 @@ class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
         "var_": Array("f", ("n_classes", "n_columns")),
     }
 
+    def _fit_sums(self, source):
+        self._fit_moments(moments_by_class(source, len(self.classes_)))
+
+    def _fit_moments(self, moments: Moments) -> None:
+        held = moments.weight / moments.weight.sum()
+        self.class_count_ = moments.weight
+        self.class_prior_ = held if self.priors is None else self._checked_priors(len(held))
+        self.epsilon_ = self.var_smoothing * moments.variances.max()
+        self.theta_ = moments.means
+        self.var_ = moments.squares / np.where(held > 0, moments.weight, 1.0)[:, None]
+        self.var_ += self.epsilon_
+
+    def _checked_priors(self, n_classes: int) -> np.ndarray:
+        """The priors, refused in scikit-learn's words."""
+        priors = np.asarray(self.priors, np.float64)
+        if len(priors) != n_classes:
+            raise ValueError("Number of priors must match number of classes.")
+        if not np.isclose(priors.sum(), 1.0):
+            raise ValueError("The sum of the priors should be 1.")
+        if (priors < 0).any():
+            raise ValueError("Priors must be non-negative.")
+        return priors
+
+    def _source_in_memory(self, rows, given):
+        rows, y = validate_data(self, rows, given["y"])
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        weights = given.get("sample_weight")
+        return source_of(
+            rows, codes, None if weights is None else _check_sample_weight(weights, rows)
+        )
+
     def _fit_peer(self, fit, rows, given):
         """Fit with what is added to variances taken from the weighted variance of the columns.
 
         scikit-learn's class takes it from the rows, whatever their weights.
         """
+        is_fit = fit.func.__name__ == "fit"
+        if isinstance(rows, Data) or (is_fit and can_be_summed(rows)):
+            return super()._fit_peer(fit, rows, given)
         asked, weights = self.var_smoothing, given.get("sample_weight")
         largest = np.var(rows, axis=0).max() if weights is not None else 0.0
         if largest > 0:
@@ -81,7 +158,7 @@ class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
     peers=("sklearn.naive_bayes.MultinomialNB",),
     on="scikit-learn",
 )
-class MultinomialNB(OverScikitLearn, naive_bayes.MultinomialNB):
+class MultinomialNB(CountsOfClasses, naive_bayes.MultinomialNB):
     """Naive Bayes for counts: one multinomial distribution over the features in each class.
 
     Use it for counts, such as words of documents; not for numbers that may be negative.
@@ -93,6 +170,7 @@ class MultinomialNB(OverScikitLearn, naive_bayes.MultinomialNB):
     array(['b'], dtype='<U1')
     """
 
+    _counted_as = "MultinomialNB (input X)"
     natively = Takes(sparse=True)
     _target = "classes"
     _stored = {
@@ -111,7 +189,7 @@ class MultinomialNB(OverScikitLearn, naive_bayes.MultinomialNB):
     peers=("sklearn.naive_bayes.ComplementNB",),
     on="scikit-learn",
 )
-class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
+class ComplementNB(CountsOfClasses, naive_bayes.ComplementNB):
     """Naive Bayes for counts that learns each class from the rows of all other classes.
 
     Use it for counts with classes of unequal size, where MultinomialNB favours the frequent ones;
@@ -124,6 +202,7 @@ class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
     array(['b'], dtype='<U1')
     """
 
+    _counted_as = "ComplementNB (input X)"
     natively = Takes(sparse=True)
     _target = "classes"
     _stored = {
@@ -134,6 +213,10 @@ class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
         "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
     }
 
+    def _add_counts(self, source, threshold):
+        super()._add_counts(source, threshold)
+        self.feature_all_ = self.feature_count_.sum(axis=0)
+
 
 @method(
     task="classify",
@@ -143,7 +226,7 @@ class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
     peers=("sklearn.naive_bayes.BernoulliNB",),
     on="scikit-learn",
 )
-class BernoulliNB(OverScikitLearn, naive_bayes.BernoulliNB):
+class BernoulliNB(CountsOfClasses, naive_bayes.BernoulliNB):
     """Naive Bayes for features that are present or absent.
 
     Use it for columns of yes and no; not for numbers of many values, which it cuts at ``binarize``.

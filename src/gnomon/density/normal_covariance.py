@@ -13,15 +13,20 @@ Texts: 000a 4.2 · 001 2.3 (normal distributions and their covariances).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from sklearn import covariance
+from sklearn.utils.validation import validate_data
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.peer_sums import PeerSums
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
+from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 
 TEXTS = "000a 4.2 · 001 2.3"
 
@@ -62,6 +67,57 @@ class NormalCovariance(OverScikitLearn):
         return 8 * (5 * n_rows * n_columns + 10 * n_columns**2)
 
 
+class ShrunkCovariance(PeerSums, NormalCovariance):
+    """A covariance whose shrinkage follows from sums over rows."""
+
+    assume_centered: bool
+    _set_covariance: Callable[[np.ndarray], None]
+
+    def _shrinkage(self, plain: np.ndarray, fourth: float, n: int) -> float:
+        """The amount of shrinkage.
+
+        Parameters
+        ----------
+        plain : ndarray of shape (n_columns, n_columns)
+            The covariance that is not shrunk.
+        fourth : float
+            Mean of the squared squared length of centered rows.
+        n : int
+            Rows.
+        """
+        raise NotImplementedError
+
+    def _fit_sums(self, source: Source) -> None:
+        n, d = source.n_rows, source.n_columns
+        location = np.zeros(d)
+        if not self.assume_centered:
+            (total,) = add_up(_totals, source)
+            location = total / n
+        rest, products, fourth = add_up(partial(_centered_sums, location), source)
+        if not self.assume_centered:
+            products = products - np.outer(rest, rest) / n
+            location = location + rest / n
+        plain = products / n
+        self.shrinkage_ = 0.0 if d == 1 else float(self._shrinkage(plain, fourth / n, n))
+        self.location_ = location
+        shrunk = (1.0 - self.shrinkage_) * plain
+        shrunk.flat[:: d + 1] += self.shrinkage_ * np.trace(plain) / d
+        self._set_covariance(shrunk)
+
+    def _source_in_memory(self, rows: np.ndarray, given: dict[str, Any]) -> Source:
+        return ArraySource(validate_data(self, rows, dtype=np.float64))
+
+
+def _totals(chunk: Chunk) -> tuple[np.ndarray]:
+    return (chunk.rows.sum(axis=0),)
+
+
+def _centered_sums(location: np.ndarray, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, float]:
+    apart = chunk.rows - location
+    lengths = np.einsum("ij,ij->i", apart, apart)
+    return apart.sum(axis=0), inner(apart, apart), float(lengths @ lengths)
+
+
 @method(
     task="density",
     texts=TEXTS,
@@ -71,7 +127,7 @@ class NormalCovariance(OverScikitLearn):
     on="scikit-learn",
     synonyms=("covariance", "shrinkage", "Mahalanobis distance"),
 )
-class LedoitWolf(NormalCovariance, covariance.LedoitWolf):
+class LedoitWolf(ShrunkCovariance, covariance.LedoitWolf):
     """A covariance that is shrunk towards a multiple of the identity, by an amount computed.
 
     The amount makes the expected squared error least for many rows and columns. Use it for few
@@ -88,6 +144,14 @@ class LedoitWolf(NormalCovariance, covariance.LedoitWolf):
 
     _stored = {"shrinkage_": Number(0.0, 1.0)}
 
+    def _shrinkage(self, plain: np.ndarray, fourth: float, n: int) -> float:
+        d, mean = len(plain), np.trace(plain) / len(plain)
+        squares = (plain**2).sum()
+        beta = (fourth - squares) / (d * n)
+        delta = (squares - 2.0 * mean * np.trace(plain) + d * mean**2) / d
+        beta = min(beta, delta)
+        return beta / delta if beta else 0.0
+
 
 @method(
     task="density",
@@ -98,7 +162,7 @@ class LedoitWolf(NormalCovariance, covariance.LedoitWolf):
     on="scikit-learn",
     synonyms=("covariance", "shrinkage", "oracle approximating shrinkage"),
 )
-class OAS(NormalCovariance, covariance.OAS):
+class OAS(ShrunkCovariance, covariance.OAS):
     """A shrunk covariance like `LedoitWolf`, better for few rows of a normal distribution.
 
     The amount of shrinkage approximates the best one for normal rows. Use it for few rows that are
@@ -113,6 +177,12 @@ class OAS(NormalCovariance, covariance.OAS):
     """
 
     _stored = {"shrinkage_": Number(0.0, 1.0)}
+
+    def _shrinkage(self, plain: np.ndarray, fourth: float, n: int) -> float:
+        d, squares = len(plain), (plain**2).mean()
+        square_of_mean = (np.trace(plain) / d) ** 2
+        part = (n + 1) * (squares - square_of_mean / d)
+        return 1.0 if part == 0 else min((squares + square_of_mean) / part, 1.0)
 
 
 @method(

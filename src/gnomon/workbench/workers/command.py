@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 
 from gnomon.workbench.base.screen import console
 
@@ -79,7 +79,8 @@ def table_of(states: list[WorkerState]) -> Table:
     """A line for each worker."""
     from gnomon.engine.memory import readable
 
-    table = Table("worker", "threads", "memory", "limit", "tasks", "held", "processor")
+    worker = Column("worker", overflow="fold")  # an address that is cut cannot be looked up
+    table = Table(worker, "threads", "memory", "limit", "tasks", "held", "processor")
     for state in states:
         table.add_row(
             state.address,
