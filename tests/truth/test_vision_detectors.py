@@ -18,6 +18,7 @@ from gnomon.vision import (
     selective_search,
 )
 from gnomon.vision.rectangles import rectangle_values
+from gnomon.vision.viola_jones import _heaviest, best_stump
 
 BAR = np.zeros((1, 12, 12))
 BAR[0, 1:11, 4:8] = 255.0
@@ -77,6 +78,40 @@ def test_a_scan_gives_the_scores_of_the_windows_one_by_one(rng):
         if passes:
             expected = (totals - model.stage_thresholds_).sum()
             assert passed[y, x] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.covers("viola-jones")
+def test_a_stump_of_some_windows_is_the_best_of_all_features_and_cuts(rng):
+    codes = rng.integers(0, 5, (7, 40)).astype(np.uint8)
+    y, weights = rng.choice([-1.0, 1.0], 40), rng.random(40)
+    rows = np.sort(rng.permutation(40)[:25])
+    w, signed = weights[rows], (weights * y)[rows]
+    feature, cut, below, above = best_stump(codes, rows, w, signed)
+
+    def error(j, place):
+        low = codes[j, rows] < place
+        if low.all() or not low.any():
+            return np.inf
+        means = [np.average(y[rows][side], weights=w[side]) for side in (low, ~low)]
+        return float(w @ (y[rows] - np.where(low, *means)) ** 2)
+
+    least = min(error(j, place) for j in range(7) for place in range(1, 5))
+    assert error(feature, cut) == pytest.approx(least)
+    low = codes[feature, rows] < cut
+    assert below == pytest.approx(np.average(y[rows][low], weights=w[low]))
+    assert above == pytest.approx(np.average(y[rows][~low], weights=w[~low]))
+
+
+@pytest.mark.covers("viola-jones")
+def test_stumps_are_chosen_by_the_windows_that_hold_nearly_all_weight(rng):
+    weights = rng.random(200) ** 9
+    rows = _heaviest(weights)
+    left_out = np.setdiff1d(np.arange(200), rows)
+    assert len(rows) < 150
+    assert weights[left_out].sum() <= 0.02 * weights.sum()
+    assert weights[left_out].max() <= weights[rows].min()
+    assert weights[left_out].sum() + weights[rows].min() >= 0.02 * weights.sum()
+    assert len(_heaviest(np.ones(4))) == 4
 
 
 @pytest.mark.covers("sliding-window-detector", "bounding-box-regression")

@@ -41,6 +41,7 @@ from gnomon.vision.scenes import Scene
 BINS = 64  # judgement: steps of 0.08 deviations; a stump needs no finer threshold
 FEATURES_AT_ONCE = 512  # judgement: bounds memory of feature values at 4 kB per window
 HELD_OUT = 4  # every fourth window measures the rates of a stage
+KEPT_WEIGHT = 0.98  # of all weight: stumps are chosen by the heaviest windows that hold this share
 LEAST_NEGATIVES = 40  # fewer hard negatives from all backgrounds end the training
 FLAT = 1.0  # least standard deviation of a window, of values from 0 to 255
 APART = 0.3  # largest overlap of a negative window with a true box
@@ -325,7 +326,9 @@ class ViolaJonesDetector(Detector):
         scores = np.zeros(len(y))
         chosen: list[tuple] = []
         for _ in range(self.max_stumps):
-            j, place, under, over = best_stump(learned, weights, weights * target)
+            rows = _heaviest(weights)
+            some = weights[rows]
+            j, place, under, over = best_stump(learned, rows, some, some * target[rows])
             value = np.where(codes[int(j)] < place, under, over)
             scores += value
             weights *= np.exp(-target * value[~held])
@@ -421,14 +424,24 @@ def _coded(sums, scale, candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return codes, low, width
 
 
-@kernel("u1[:,:]", "f8[:]", "f8[:]")
-def best_stump(codes: Any, weights: Any, signed: Any) -> tuple[int, int, float, float]:
-    """The stump of least weighted squared error over all features.
+def _heaviest(weights: np.ndarray) -> np.ndarray:
+    """The fewest rows that hold nearly all weight, in their order.
 
-    codes (m, n), weights (n,), signed (n,) = weights times +-1. Gives the feature, the first bin of
-    the upper side and the weighted means below and from it.
+    After some rounds most windows are classified rightly and weigh next to nothing.
     """
-    m, n = codes.shape
+    order = np.argsort(-weights, kind="stable")
+    mass = np.cumsum(weights[order])
+    return np.sort(order[: np.searchsorted(mass, KEPT_WEIGHT * mass[-1]) + 1])
+
+
+@kernel("u1[:,:]", "i8[:]", "f8[:]", "f8[:]")
+def best_stump(codes: Any, rows: Any, weights: Any, signed: Any) -> tuple[int, int, float, float]:
+    """The stump of least weighted squared error over all features, by some rows.
+
+    codes (m, n), rows (k,), weights (k,), signed (k,) = weights times +-1. Gives the feature, the
+    first bin of the upper side and the weighted means below and from it.
+    """
+    m, n = len(codes), len(rows)
     best, which, place, low, high = -1.0, 0, 1, 0.0, 0.0
     total, all_signed = weights.sum(), signed.sum()
     mass, sign = np.empty(BINS), np.empty(BINS)
@@ -436,7 +449,7 @@ def best_stump(codes: Any, weights: Any, signed: Any) -> tuple[int, int, float, 
         mass[:] = 0.0
         sign[:] = 0.0
         for i in range(n):
-            code = codes[j, i]
+            code = codes[j, rows[i]]
             mass[code] += weights[i]
             sign[code] += signed[i]
         w, s = 0.0, 0.0
