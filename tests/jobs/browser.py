@@ -101,8 +101,9 @@ class Page:
     def follow(self, script: str) -> None:
         """Do something that leads to another page, and wait until that is loaded."""
         shown = self.send("Page.getFrameTree")["frameTree"]["frame"]["loaderId"]
+        known = {shown, *self._loads}  # the page that is shown may still be loading
         self.evaluate(f"void ({script})")
-        self._until(lambda: self._loads[-1] != shown, f"{script} to lead to a page")
+        self._until(lambda: self._loads[-1] not in known, f"{script} to lead to a page")
 
     def press(self, key: str, **more: Any) -> None:
         """Press a key, as a person does."""

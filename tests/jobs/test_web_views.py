@@ -19,7 +19,7 @@ from gnomon.workbench.web.brush import brush_sql
 from gnomon.workbench.web.tasks import read_json
 from gnomon.workbench.web.views import KINDS, view
 from gnomon.workbench.workflows import LinkedPages, RowTour
-from tests.jobs.web import browsed, served, submit, text_of
+from tests.jobs.web import browsed, ended, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
 DRAWN = "document.querySelector('.view') && !document.querySelector('.plot:not([data-drawn])')"
@@ -322,21 +322,23 @@ def test_the_loop_of_decide_takes_an_answer_and_a_trial(tmp_path, rng):
         page.go(f"{server.root}/jobs/decide")
         goals = {"turn": "speed\nheat", "want": "output:more\ncost:less"}
         submit(page, "#job", **goals, budget="80", learners="ridge")
-        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        ended(page)
         assert "Proposals" in text_of(page), text_of(page)
         submit(page, "#prefer", better="A", worse="B")
-        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        ended(page)
         assert "By the answers, in this order" in text_of(page), text_of(page)
-        goal = {"wish output": "until", "value output": "20"}
+        goal = {"wish output": "free", "wish cost": "improve"}
         submit(page, "form:has([name='value output'])", **goal)
-        page.wait_for("document.querySelector('.state:not(.running)')", 120)
-        assert "wish=['output:until=20']" in text_of(page, "#script")
+        ended(page)
+        assert "wish=['output:free', 'cost:improve']" in text_of(page, "#script")
+        wish = "document.querySelector('[name=\"wish cost\"]').value"
+        assert page.evaluate(wish) == "improve", "the next search begins with the same wishes"
         page.evaluate("document.querySelector('#trial').closest('details').open = true")
         page.resize(390, 800)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.resize(1280, 900)
         fields = {"cell speed": "9", "cell heat": "2", "cell output": "28", "cell cost": "13"}
         submit(page, "#trial", **fields)
-        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        ended(page)
         assert "81 rows" in text_of(page), text_of(page)
         assert page.errors == []

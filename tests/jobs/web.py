@@ -82,11 +82,13 @@ def submit(page: Page, form: str, **fields: str) -> None:
 
 
 def text_of(page: Page, selector: str = "main") -> str:
-    """The words that a person sees in a part of the page."""
+    """The words that a person sees in a part of the page, once that has arrived."""
+    page.wait_for(f"document.readyState !== 'loading' && document.querySelector({selector!r})")
     return str(page.evaluate(f"document.querySelector({selector!r}).innerText"))
 
 
 def ended(page: Page, seconds: float = 300) -> None:
     """Wait until the run of the page has ended well."""
-    page.wait_for("document.querySelector('.state:not(.running)')", seconds)
+    there = "document.readyState === 'complete' && document.querySelector('.state:not(.running)')"
+    page.wait_for(there, seconds)
     assert "finished" in text_of(page, ".state"), text_of(page)
