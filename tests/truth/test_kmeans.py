@@ -97,7 +97,8 @@ def test_bounds_change_no_bit(bounds, k, shape, rng):
     start = rows[rng.choice(len(rows), k, replace=False)]
     plain = fitted(rows, k, init=start, bounds="none", max_iter=25, tol=0, weights=weights)
     quick = fitted(rows, k, init=start, bounds=bounds, max_iter=25, tol=0, weights=weights)
-    assert quick.history_.objective == plain.history_.objective
+    np.testing.assert_allclose(quick.history_.objective, plain.history_.objective, rtol=1e-10)
+    assert quick.inertia_ == plain.inertia_
     assert np.array_equal(quick.cluster_centers_, plain.cluster_centers_)
     assert np.array_equal(quick.labels_, plain.labels_)
 
@@ -364,3 +365,27 @@ def test_bisecting_predicts_its_own_rows_and_splits_until_enough(strategy, rng):
     assert sorted(np.bincount(model.labels_)) == [40, 40, 40]
     for label, center in enumerate(model.cluster_centers_):
         np.testing.assert_allclose(center, rows[model.labels_ == label].mean(axis=0))
+
+
+@pytest.mark.parametrize("init", sorted(STARTS))
+@pytest.mark.parametrize(("d", "density"), [(306, 0.02), (3, 0.5)])
+def test_sparse_rows_take_the_passes_of_dense_ones(init, d, density, rng):
+    sparse = sp.random(9000, d, density, format="csr", rng=rng)  # more than one chunk
+    rows, options = sparse.toarray(), {"init": init, "n_init": 1, "random_state": 0, "tol": 0}
+    weights = rng.uniform(0.5, 2, len(rows))
+    ours = fitted(sparse, 5, weights=weights, max_iter=8, **options)
+    dense = fitted(rows, 5, weights=weights, max_iter=8, bounds="none", **options)
+    np.testing.assert_array_equal(ours.labels_, dense.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, dense.cluster_centers_, atol=1e-12)
+    np.testing.assert_allclose(ours.history_.objective, dense.history_.objective, rtol=1e-11)
+    np.testing.assert_array_equal(ours.predict(rows), ours.labels_)
+    threads = fitted(sparse, 5, weights=weights, max_iter=8, n_jobs=3, **options)
+    np.testing.assert_array_equal(threads.cluster_centers_, ours.cluster_centers_)
+
+
+def test_sparse_rows_as_near_to_two_centers_are_with_the_first(rng):
+    rows = rng.integers(0, 3, size=(400, 4)).astype(float)
+    start = np.array([[0.0, 0, 1, 2], [2.0, 1, 0, 0], [1.0, 1, 1, 1]])
+    sparse = fitted(sp.csr_array(rows), 3, init=start, max_iter=1, tol=0)
+    dense = fitted(rows, 3, init=start, bounds="none", max_iter=1, tol=0)
+    np.testing.assert_allclose(sparse.cluster_centers_, dense.cluster_centers_, rtol=1e-13)

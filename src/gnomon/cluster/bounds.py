@@ -36,9 +36,12 @@ FIRST_PASSES, TOGETHER = 3, 16
 # The objective as a share of the squares around the mean below which their difference would show
 # rounding, so that it is summed from distances.
 LEAST_SHARE = 1e-4
-# What a pass does: compare and add all rows; add all rows, compare by bounds; add changes only,
-# with the distance of every row; add changes, and look only at rows whose bounds fail.
-ALL_ROWS, ALL_SUMS, ALL_DISTANCES, CHANGES = range(4)
+# Rows whose distance to their own centre is measured before it is seen whether that pays.
+TRIED = 64
+# What a pass does: compare and add all rows; add all rows with their distances, compare by bounds;
+# add all rows, and measure only those whose bounds fail; add changes only, with the distance of
+# every row; add changes, and look only at rows whose bounds fail.
+ALL_ROWS, ALL_SUMS, SUMS_BY_BOUNDS, ALL_DISTANCES, CHANGES = range(5)
 
 
 class HamerlyBounds:
@@ -63,7 +66,7 @@ class HamerlyBounds:
 
     def __init__(self, n_rows: int, n_centers: int):
         labels = np.zeros(n_rows, np.int32)
-        self.marks = Marks(labels, np.full(n_rows, -np.inf), np.zeros(n_rows))
+        self.marks = Marks(labels, np.full(n_rows, -np.inf), np.zeros(n_rows), np.empty(n_rows))
         self.before: np.ndarray | None = None
         self.way = np.zeros((5, n_centers))  # see `take_movement`
         self.passes = 0
@@ -87,8 +90,8 @@ class HamerlyBounds:
             self.way,
         )
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
-        if exact and self.mode == CHANGES:
-            self.mode = ALL_DISTANCES
+        if exact and self.mode in (CHANGES, SUMS_BY_BOUNDS):
+            self.mode = ALL_DISTANCES if self.ledger.keeps else ALL_SUMS
         if anew and self.mode != ALL_ROWS:
             self.mode = ALL_SUMS
         self.before = centers.points
@@ -106,7 +109,7 @@ class HamerlyBounds:
     @property
     def light(self) -> bool:
         """Whether the pass that has begun costs so little that several are made together."""
-        of_few_rows = self.mode == ALL_SUMS and not self.ledger.keeps
+        of_few_rows = self.mode in (ALL_SUMS, SUMS_BY_BOUNDS) and not self.ledger.keeps
         return self.way.shape[1] <= FEW_CENTERS and (of_few_rows or not self.heavy)
 
     def pass_ahead(self, chunk: Chunk, centers: Centers, least_movement: float, size: int) -> None:
@@ -164,7 +167,7 @@ class HamerlyBounds:
     @property
     def rounded(self) -> bool:
         """Whether the objective of the last pass shows rounding, so that it must be summed anew."""
-        return self.mode == CHANGES and self.ledger.small
+        return self.mode in (CHANGES, SUMS_BY_BOUNDS) and self.ledger.small
 
 
 class Ahead(NamedTuple):
@@ -198,12 +201,13 @@ class Changes(NamedTuple):
 class Marks(NamedTuple):
     """What is known of each row (n,): its label, the mark that it cannot pass unseen, a bound.
 
-    See `HamerlyBounds`.
+    And its squared distance to the shift, once all rows were compared. See `HamerlyBounds`.
     """
 
     labels: Annotated[np.ndarray, "out i4[:]"]
     lasts: Annotated[np.ndarray, "out f8[:]"]
     lower: Annotated[np.ndarray, "out f8[:]"]
+    lengths: Annotated[np.ndarray, "out f8[:]"]
 
 
 class Passes(NamedTuple):
@@ -230,7 +234,7 @@ class Manner(NamedTuple):
     Attributes
     ----------
     mode, size : int
-        CHANGES, or ALL_SUMS: then sums of chunks of `size` rows are added.
+        CHANGES, or of all sums: then those of chunks of `size` rows are added.
     scatter : float
         Sum of squares around the shift.
     least_movement : float
@@ -260,7 +264,7 @@ class Ledger:
 
     def book(self, centers: Centers, changes: Changes, mode: int) -> ClusterSums:
         """Take the changes of a pass in; the sums of all rows with these centres."""
-        if mode in (ALL_ROWS, ALL_SUMS):
+        if mode in (ALL_ROWS, ALL_SUMS, SUMS_BY_BOUNDS):
             self.count, self.weight, self.total = changes.gained, changes.weight, changes.total
             self.held, self.left = changes.gained.copy(), np.zeros(len(changes.gained))
         else:
@@ -272,7 +276,7 @@ class Ledger:
                 self.weight[self.count == 0] = 0.0
         objective = changes.objective
         explained = self._explained(centers)
-        if mode == CHANGES:
+        if mode in (CHANGES, SUMS_BY_BOUNDS):
             objective = self.scatter - explained
         else:
             self.scatter = objective + explained
@@ -291,7 +295,9 @@ class Ledger:
         return -float(np.vdot(centers.factors, self.total) + self.weight @ centers.squares)
 
     def _next_mode(self) -> int:
-        if not self.keeps or (2 * self.left > self.held).any():
+        if not self.keeps:
+            return ALL_SUMS if self.small else SUMS_BY_BOUNDS
+        if (2 * self.left > self.held).any():
             return ALL_SUMS
         return ALL_DISTANCES if self.small else CHANGES
 
@@ -429,18 +435,26 @@ def keep_by_two_bounds(rows, points, mode, way, few_move, marks, squared, unsure
     Positions of rows that only a centre that has moved can have come nearer to, where these are
     few, are put in `doubtful`, those of all others in `unsure`. Where marks fail, the distance to
     the own centre is measured first; in a loop of its own, so that the processor fetches several of
-    these rows at a time. rows (n, d), points (k, d), way (5, k), the rest (n,).
+    these rows at a time, and not where it has kept few of those before: a distance takes what a
+    comparison with two centres does beyond its own two. rows (n, d), points (k, d), way (5, k), the
+    rest (n,).
     """
     half_gap, moved, others_moved, spent, others_spent = way[0], way[1], way[2], way[3], way[4]
     labels, lasts, lower = marks.labels, marks.lasts, marks.lower
+    by_bounds = mode in (CHANGES, SUMS_BY_BOUNDS)
     failing = 0
     for i in range(len(labels)):
         unsure[failing] = i
-        failing += mode != CHANGES or not lasts[i] > spent[labels[i]]
+        failing += not by_bounds or not lasts[i] > spent[labels[i]]
     n_unsure, n_doubtful = 0, 0
     for each in range(failing):
         i = unsure[each]
         own = labels[i]
+        spared = each - n_unsure - n_doubtful
+        if by_bounds and each >= TRIED and spared * (2 + len(points)) < 2 * each:
+            unsure[n_unsure] = i
+            n_unsure += 1
+            continue
         squared[i] = squared_distance(rows[i], points[own])
         upper = np.sqrt(squared[i]) * SLACK
         to_others = lower[i] - others_spent[own]
@@ -477,10 +491,13 @@ def nearest_of_moved(rows, which, centers, moving, moved, labels, squared, lower
         nearest_of(
             rows,
             which,
-            centers.points[moving],
-            centers.shift,
-            centers.factors[moving],
-            centers.squares[moving],
+            Centers(
+                centers.points[moving],
+                centers.shift,
+                centers.factors[moving],
+                centers.squares[moving],
+            ),
+            np.empty(0),
             found,
             nearest,
             second,
@@ -514,7 +531,8 @@ def two_bounds_pass(rows, weights, centers, mode, way, marks, changes):
     where only changes are added.
     """
     moved, spent, others_spent = way[1], way[3], way[4]
-    labels, lasts, lower = marks
+    labels, lasts, lower, lengths = marks
+    by_bounds = mode in (CHANGES, SUMS_BY_BOUNDS)
     gained, left, weight, total, _ = changes
     n, d = rows.shape
     squared = np.empty(n)
@@ -539,15 +557,18 @@ def two_bounds_pass(rows, weights, centers, mode, way, marks, changes):
     looked_at = np.concatenate((unsure[:n_unsure], doubtful[:n_doubtful]))
     before = labels[looked_at]
     unsure, doubtful = looked_at[:n_unsure], looked_at[n_unsure:]
-    points, shift, factors, squares = centers
-    nearest_of(rows, unsure, points, shift, factors, squares, labels, squared, lower)
+    of_products = lengths if by_bounds else lengths[:0]
+    nearest_of(rows, unsure, centers, of_products, labels, squared, lower)
+    if mode == ALL_ROWS:
+        for i in range(n):
+            lengths[i] = squared_distance(rows[i], centers.shift)
     if n_doubtful:
         nearest_of_moved(rows, doubtful, centers, moving, moved, labels, squared, lower)
     for i in looked_at:
         own = labels[i]
         lasts[i] = spent[own] * ROUNDED_DOWN + (lower[i] - np.sqrt(squared[i]) * SLACK)
         lower[i] += others_spent[own]
-    if mode in (ALL_ROWS, ALL_SUMS):
+    if mode in (ALL_ROWS, ALL_SUMS, SUMS_BY_BOUNDS):
         for i in range(n):
             gained[labels[i]] += 1.0
         return add_to_clusters(rows, weights, centers.shift, labels, squared, weight, total)
@@ -594,9 +615,9 @@ def add_rows_anew(rows, weights, centers, manner, way, marks, sums):
             rows[here],
             weights[here],
             centers,
-            ALL_SUMS,
+            manner.mode,
             way,
-            Marks(marks.labels[here], marks.lasts[here], marks.lower[here]),
+            Marks(marks.labels[here], marks.lasts[here], marks.lower[here], marks.lengths[here]),
             Changes(part[0], part[1], part[2], part_total, 0.0),
         )
         sums.gained[:] += part[0]
@@ -618,7 +639,7 @@ def add_rows_anew(rows, weights, centers, manner, way, marks, sums):
     "out f8[:]",
 )
 def run_ahead(rows, weights, shift, manner, passes, way, marks, held, count, left):
-    """Several passes over all rows of one mode, CHANGES or ALL_SUMS; returns how many were made.
+    """Several passes over all rows of one mode, as in `Manner`; returns how many were made.
 
     Stops early where centres no longer move, or where the next pass must be of another kind. Pass s
     leads from points[s] to points[s + 1], and from the sums weight[s], total[s] to those of s + 1.
@@ -634,7 +655,7 @@ def run_ahead(rows, weights, shift, manner, passes, way, marks, held, count, lef
         change[:], gone[:], added[:], sums[:] = 0.0, 0.0, 0.0, 0.0
         at = Centers(points[s], shift, factors[s], squares[s])
         changes = Changes(change, gone, added, sums, 0.0)
-        if mode == ALL_SUMS:
+        if mode != CHANGES:
             objective[s] = add_rows_anew(rows, weights, at, manner, way, marks, changes)
             count[:] = 0.0
         else:
@@ -658,7 +679,7 @@ def run_ahead(rows, weights, shift, manner, passes, way, marks, held, count, lef
                 length += shifted * shifted
                 factors[s + 1, c, j] = -2.0 * shifted
             squares[s + 1, c] = length
-        if mode == CHANGES:
+        if mode != ALL_SUMS:
             objective[s] = scatter - explained
             ends |= objective[s] <= LEAST_SHARE * scatter
         if ends or movement <= manner.least_movement:

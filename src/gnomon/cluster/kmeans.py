@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
@@ -25,7 +26,7 @@ from gnomon.cluster.centers import (
     warn_fewer_clusters,
 )
 from gnomon.cluster.nearest import BLOCK_CELLS, Centers, Nearest, find_nearest
-from gnomon.cluster.sparse_rows import for_dense_kernels
+from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels, sparse_by_entries
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Data, Step, SumLearner
@@ -40,7 +41,6 @@ from gnomon.engine.sums import (
     Chunk,
     Source,
     add_up,
-    as_float_rows,
     chunks_per_block,
     joined,
     totals_of_blocks,
@@ -118,8 +118,8 @@ class KMeans(CentrePredictor, SumLearner):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
-        Which bounds save distances; the result is the same to the bit (``history_``, above 5,000
-        rows, to rounding). "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto"
+        Which bounds save distances; the result is the same to the bit (``history_`` to rounding).
+        "hamerly" keeps 28 bytes per row, "elkan" 8 per row and cluster. "auto"
         is "none" for rows that are streamed; in memory "elkan" for 32 clusters or more in 500
         columns or more, where a distance costs most (and its bounds no more than 256 MB), else
         "hamerly".
@@ -234,7 +234,14 @@ class KMeans(CentrePredictor, SumLearner):
                 RuntimeWarning,
                 stacklevel=8,
             )
-        super()._fit(SurveyedData.of(for_dense_kernels(data), self.n_jobs))
+        chosen = sparse_by_entries(data, self.n_clusters) if self._takes_entries(data) else None
+        super()._fit(SurveyedData.of(chosen or for_dense_kernels(data), self.n_jobs))
+
+    def _takes_entries(self, data: Data) -> bool:
+        """Whether rows are sparse and stay so: bounds are for dense ones."""
+        source = data.source
+        in_memory = isinstance(source, ArraySource) and settings().executor is None
+        return in_memory and sp.issparse(source.rows) and self.bounds in ("auto", "none")
 
     def _is_given(self) -> bool:
         """Whether the first centres are given as an array."""
@@ -276,7 +283,8 @@ class KMeans(CentrePredictor, SumLearner):
     def _chosen_bounds(self, source: Source):
         chosen = self._bounds_for(source.n_rows, source.n_columns)
         remote = settings().executor is not None
-        if self.bounds == "auto" and (remote or not isinstance(source, ArraySource)):
+        dense = isinstance(source, ArraySource) and not sp.issparse(source.rows)
+        if self.bounds == "auto" and (remote or not dense):
             chosen = "none"
         if chosen == "none":
             return None
@@ -305,7 +313,7 @@ class KMeans(CentrePredictor, SumLearner):
         return Total(sums, farthest_rows(source, centers, n_empty, self.n_jobs))
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        found = find_nearest(chunk.rows, state["centers"], Nearest.of(len(chunk.rows)))
+        found = find_nearest(chunk.rows, state["centers"], Nearest.of(chunk.rows.shape[0]))
         return cluster_sums(chunk, state["centers"], found)
 
     def _update(self, state: dict[str, Any], total: Total) -> Step:
@@ -405,7 +413,8 @@ def next_pass(
     if not (bounds.ahead and bounds.ahead[-1].centers is centers):
         bounds.begin_pass(centers)
         spans, seconds = in_spans(source, centers, bounds.heavy)
-        if not (bounds.light and isinstance(spans, ArraySource) and is_short(spans, centers)):
+        in_memory = bounds.light and isinstance(spans, ArraySource)
+        if not (in_memory and is_short(spans, centers, resolve_jobs(n_jobs))):
             return rest_of_pass(bounds, centers, spans, n_jobs, seconds), None
         size = spans.chunk_rows
         [rows] = replace(spans, size=max(source.n_rows, size)).chunks()
@@ -438,12 +447,13 @@ def rest_of_pass(bounds, centers: Centers, spans, n_jobs, seconds: float | None)
     return exact_pass(bounds, centers, spans, n_jobs) if bounds.rounded else sums
 
 
-def is_short(spans: ArraySource, centers: Centers) -> bool:
-    """Whether a pass is of few chunks, of one block, and not worth the threads to share it."""
+def is_short(spans: ArraySource, centers: Centers, threads: int) -> bool:
+    """Whether a pass is of few chunks, of one block, and not worth sharing among the threads."""
     if spans.in_one or spans.n_rows > FEW_ROWS:
         return spans.in_one
     in_a_block = spans.n_rows <= spans.chunk_rows * chunks_per_block(spans.n_columns)
-    return in_a_block and spans.n_rows * centers.points.size * SECONDS_PER_PRODUCT < WORTH_THREADS
+    seconds = spans.n_rows * centers.points.size * SECONDS_PER_PRODUCT
+    return in_a_block and (threads == 1 or seconds < WORTH_THREADS)
 
 
 def in_spans(source: Source, centers: Centers, heavy: bool) -> tuple[Source, float | None]:
@@ -461,7 +471,7 @@ def labeled(source: Source, centers: Centers, n_jobs: int | None) -> tuple[np.nd
     labels = np.empty(source.n_rows, np.int32)
 
     def label(chunk: Chunk) -> tuple[float]:
-        found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
+        found = find_nearest(chunk.rows, centers, Nearest.of(chunk.rows.shape[0]))
         labels[chunk.start : chunk.stop] = found.labels
         return (cluster_sums(chunk, centers, found).objective,)
 
@@ -477,8 +487,8 @@ def farthest_rows(source: Source, centers: Centers, count: int, n_jobs: int | No
     """
 
     def farthest_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
-        rows = as_float_rows(chunk.rows)
+        rows = dense_rows(chunk.rows)
+        found = find_nearest(rows, centers, Nearest.of(len(rows)))
         lengths = np.einsum("nd,nd->n", rows, rows) + centers.shift @ centers.shift
         away = (chunk.weights > 0) & (found.squared > ROUNDING**2 * lengths)
         return pick_farthest(rows, found.squared * away, count)

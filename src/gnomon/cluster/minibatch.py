@@ -409,7 +409,8 @@ def batch_pass(rows, drawn, size, centers, counts, numbers, alpha, most):
                 for j in range(d):
                     factors[c, j] = -2.0 * (centers[c, j] - shift[j])
                 squares[c] = 0.25 * squared_length(factors[c])
-            nearest_of(block, places[:m], centers, shift, factors, squares, labels, squared, lower)
+            at = Centers(centers, shift, factors, squares)
+            nearest_of(block, places[:m], at, np.empty(0), labels, squared, lower)
         gained[:] = 0.0
         total[:] = 0.0
         batch = 0.0

@@ -10,7 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data
-from gnomon.engine.sums import ArraySource, Chunk
+from gnomon.engine.sums import (
+    CHUNK_CELLS,
+    FEWEST_ROWS,
+    MOST_ROWS,
+    ArraySource,
+    Chunk,
+    as_float_rows,
+)
 
 
 @dataclass
@@ -47,6 +54,16 @@ def dense_rows(rows: Any) -> np.ndarray:
     if sp.issparse(rows):
         return rows.toarray(order="C").astype(np.float64, copy=False)
     return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def sparse_by_entries(data: Data, n_centers: int) -> Data:
+    """Sparse data in chunks of as many entries and products with centers as dense ones have."""
+    source = data.source
+    assert isinstance(source, ArraySource)
+    each = max(source.rows.nnz / max(source.n_rows, 1), n_centers, 1.0)
+    size = int(min(max(CHUNK_CELLS / each, FEWEST_ROWS), MOST_ROWS))
+    rows = as_float_rows(source.rows)
+    return Data(ArraySource(rows, source.y, source.weights, size=size), data.columns, data.kept)
 
 
 def for_dense_kernels(data: Data) -> Data:

@@ -13,8 +13,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnomon.cluster.nearest import squared_distance
+from gnomon.cluster.sparse_rows import SparseSource, dense_rows
 from gnomon.contract.data import Data
 from gnomon.engine.draw import WeightedDraw, canonical_key
 from gnomon.engine.kernel import kernel
@@ -69,15 +71,34 @@ class SurveyedData(Data):
         squares = np.empty(self.n_rows)
 
         def sums(chunk: Chunk) -> Means:
+            if sp.issparse(chunk.rows):
+                return sums_of_sparse(chunk)
             away = (chunk.rows - self.mean) ** 2
             away.sum(axis=1, out=squares[chunk.start : chunk.stop])
             return Means(chunk.weights.sum(), inner(away, chunk.weights))
+
+        def sums_of_sparse(chunk: Chunk) -> Means:
+            mean, weight = self.mean, chunk.weights.sum()
+            entries = chunk.rows.multiply(chunk.rows).tocsr()
+            lengths = np.asarray(entries.sum(axis=1)).ravel()
+            away = lengths - 2.0 * (chunk.rows @ mean) + mean @ mean
+            squares[chunk.start : chunk.stop] = np.maximum(away, 0.0)
+            total = inner(entries, chunk.weights) - weight * mean**2
+            cross = inner(chunk.rows, chunk.weights) - weight * mean
+            return Means(weight, np.maximum(total - 2.0 * mean * cross, 0.0))
 
         weight, total = 0.0, np.zeros(self.n_columns)
         for part in in_order(sums, self.source.chunks(), self.n_jobs, short=True):
             weight += part.weight
             total += part.total
         return total / weight, squares
+
+    @property
+    def dense(self) -> Source:
+        """The chunks with dense rows, for kernels that take no others."""
+        source = self.source
+        in_memory = isinstance(source, ArraySource)
+        return SparseSource(source) if in_memory and sp.issparse(source.rows) else source
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -92,7 +113,7 @@ class SurveyedData(Data):
         def mix(chunk: Chunk) -> None:
             key[chunk.start : chunk.stop] = canonical_key(as_float_rows(chunk.rows))
 
-        for _ in in_order(mix, self.source.chunks(), self.n_jobs, short=True):
+        for _ in in_order(mix, self.dense.chunks(), self.n_jobs, short=True):
             pass
         return key
 
@@ -112,7 +133,7 @@ def rows_at(source: Source, positions: np.ndarray) -> np.ndarray:
     """The rows at some positions, as floats."""
     positions = np.asarray(positions)
     if isinstance(source, ArraySource):
-        return np.ascontiguousarray(source.rows[positions], dtype=np.float64)
+        return dense_rows(source.rows[positions])
     found = np.empty((len(positions), source.n_columns))
     for chunk in source.chunks():
         here = (chunk.start <= positions) & (positions < chunk.stop)
@@ -159,7 +180,7 @@ class Spread:
             here = slice(chunk.start, chunk.stop)
             take_center(chunk.rows, center, number, gaps, self.closest[here], self.owner[here])
 
-        for _ in in_order(shrink, self.data.source.chunks(), self.data.n_jobs, short=True):
+        for _ in in_order(shrink, self.data.dense.chunks(), self.data.n_jobs, short=True):
             pass
 
     def best_of(self, candidates: np.ndarray) -> np.ndarray:
@@ -183,7 +204,7 @@ class Spread:
             )
             return sums
 
-        chunks = self.data.source.chunks()
+        chunks = self.data.dense.chunks()
         total = sum(in_order(left, chunks, self.data.n_jobs, short=True))
         return candidates[np.argmin(total)]
 
@@ -253,7 +274,7 @@ def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np
         deal_out(chunk.rows, chunk.weights, here, weight / pieces, group, data.mean, *part)
         return part
 
-    parts = in_order(sums, data.source.chunks(), data.n_jobs)
+    parts = in_order(sums, data.dense.chunks(), data.n_jobs)
     total = GroupSums(np.zeros(k), np.zeros((k, data.n_columns)))
     for part in parts:
         total = GroupSums(total.weight + part.weight, total.total + part.total)
@@ -268,7 +289,7 @@ def most_pieces(weight: float, k: int) -> int:
 def uniform(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """Points drawn uniformly in the box that the rows fill (001 18.2)."""
     low, high = np.full(data.n_columns, np.inf), np.full(data.n_columns, -np.inf)
-    for chunk in data.source.chunks():
+    for chunk in data.dense.chunks():
         rows = chunk.rows[chunk.weights > 0] if chunk.weighted else chunk.rows
         low = np.minimum(low, rows.min(axis=0, initial=np.inf))
         high = np.maximum(high, rows.max(axis=0, initial=-np.inf))

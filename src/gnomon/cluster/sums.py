@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from gnomon.cluster.nearest import Centers, Nearest
+from gnomon.cluster.nearest import Centers, Nearest, SparseRows
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.sums import Chunk
 
@@ -27,6 +28,13 @@ class ClusterSums(NamedTuple):
 def cluster_sums(chunk: Chunk, centers: Centers, found: Nearest) -> ClusterSums:
     """The sums of a chunk whose rows have their labels."""
     sums = ClusterSums.zeros(centers)
+    if sp.issparse(chunk.rows):
+        entries = SparseRows.of(chunk.rows)
+        objective = sum_sparse_by_cluster(
+            entries, chunk.weights, found.labels, found.squared, sums.weight, sums.total
+        )
+        sums.total[:] -= sums.weight[:, None] * centers.shift
+        return sums._replace(objective=objective)
     objective = sum_by_cluster(
         chunk.rows,
         chunk.weights,
@@ -59,3 +67,19 @@ def add_to_clusters(rows, weights, shift, labels, squared, weight, total):
 def sum_by_cluster(rows, weights, shift, labels, squared, weight, total):
     """`add_to_clusters` for Python."""
     return add_to_clusters(rows, weights, shift, labels, squared, weight, total)
+
+
+@kernel(SparseRows, "f8[:]", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
+def sum_sparse_by_cluster(entries, weights, labels, squared, weight, total):
+    """Add weights and weighted sparse rows up by cluster; returns the objective.
+
+    weights, labels, squared (n,), weight (k,), total (k, d).
+    """
+    objective = 0.0
+    for i in range(len(labels)):
+        own = labels[i]
+        weight[own] += weights[i]
+        objective += weights[i] * squared[i]
+        for e in range(entries.starts[i], entries.starts[i + 1]):
+            total[own, entries.columns[e]] += weights[i] * entries.values[e]
+    return objective

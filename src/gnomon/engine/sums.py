@@ -258,7 +258,8 @@ def read_only_ones(n: int) -> np.ndarray:
 def as_float_rows(rows: Any) -> Any:
     """float64 rows in C order, without a copy where they are so already."""
     if not isinstance(rows, np.ndarray) and sp.issparse(rows):
-        return sp.csr_array(rows, dtype=np.float64)
+        ready = isinstance(rows, sp.csr_array) and rows.dtype == np.float64
+        return rows if ready else sp.csr_array(rows, dtype=np.float64)
     return np.ascontiguousarray(rows, dtype=np.float64)
 
 
