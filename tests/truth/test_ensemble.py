@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,8 @@ from gnomon.ensemble import (
     member_distribution,
     prediction_speed,
 )
-from gnomon.ensemble.lots import Lots
+from gnomon.ensemble.cascade import StageRuns
+from gnomon.ensemble.lots import Lots, Part
 from gnomon.ensemble.pruning import _Problem
 from gnomon.ensemble.stacking import convex_weights
 from gnomon.ensemble.stumps import StumpFinder
@@ -599,6 +601,19 @@ def test_rows_go_to_the_nearest_codeword(code, rng):
     np.testing.assert_array_equal(model.predict(X), model.classes_[distance.argmin(axis=1)])
     with pytest.raises(ValueError, match="same codeword"):
         OutputCodeClassifier(None, code=np.zeros((4, 3))).fit(X, y)
+
+
+@pytest.mark.covers("classifier-cascade")
+def test_a_cascade_goes_on_where_one_row_of_weight_two_is_left():
+    kinds = np.array([1, 1, 0, 0])
+    for positions, weights, goes_on in (
+        ([0, 1, 2], [1.0, 1.0, 2.0], True),
+        ([0, 1, 2], [1.0, 1.0, 1.0], False),
+        ([0, 1, 2, 3], [0.1, 0.1, 0.1, 0.1], True),
+    ):
+        part = Part(np.array(positions), np.array(weights))
+        runs = SimpleNamespace(is_positive=kinds, part=part)
+        assert StageRuns.both_left(runs) is goes_on
 
 
 @pytest.mark.covers("classifier-cascade")

@@ -379,9 +379,13 @@ class StageRuns:
         self.stages: list[Stage] = []
 
     def both_left(self) -> bool:
-        """Whether rows of both kinds reach the next stage, enough of them to hold some out."""
-        kinds = np.bincount(self.is_positive[self.part.positions], minlength=2)
-        return bool(kinds.min() >= 2)
+        """Whether rows of both kinds reach the next stage, enough of them to hold some out.
+
+        A row of weight two is two rows; weights below one do not make rows fewer.
+        """
+        kinds = self.is_positive[self.part.positions]
+        weights = np.maximum(self.part.weight_array, 1.0)
+        return bool(np.bincount(kinds, weights, minlength=2).min() >= 2)
 
     def learn(self, number: int, seed: int) -> tuple[Stage, Part]:
         """The next stage, and the part that goes on after it."""
