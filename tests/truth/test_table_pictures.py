@@ -189,6 +189,19 @@ def test_roles_kinds_and_missing_cells_are_shown():
     assert figure.data[0].cells["values"][1] == ["1.0", "missing"]
 
 
+def test_columns_of_long_names_are_wide_and_as_many_as_a_page_holds():
+    names = [f"a_long_name_of_{place}" for place in range(12)]
+    table = Table.from_dict({"x": [1.0]} | {name: ["yes"] for name in names})
+    figure = show.table_roles(table, names[-1])
+    view = figure.data[0]
+    assert sum(view.columnwidth) < figure.layout.width <= 920
+    assert view.columnwidth[1] > 1.8 * view.columnwidth[0]
+    assert [each.split("</b>")[0] for each in view.header["values"]] == [
+        f"<b>{name}" for name in ["x", *names[:4], names[-1]]
+    ]
+    assert f"{len(names) - 5} more columns not shown" in figure.layout.title.text
+
+
 @pytest.mark.covers("joint-probability-grid")
 def test_the_conditional_probability_of_the_marked_cells_is_given():
     figure = show.joint_grid(

@@ -28,7 +28,11 @@ KIND_COLORS = {
     Kind.TEXT: 3,
     Kind.IDENTIFIER: 6,
 }
-MOST_COLUMNS = 9  # judgement: columns that a page holds
+MOST_COLUMNS = 9  # judgement: more are not read
+PAGE_WIDTH = 880  # pixels that a report leaves for a figure beside its contents
+# of a letter of 13 pixels in bold Arial, capitals among them, and what surrounds a cell
+LETTER_WIDTH, CELL_MARGIN = 7.8, 20
+LONGEST_NAME, LONGEST_CELL = 18, 13  # letters
 
 
 def table_roles(
@@ -62,22 +66,31 @@ def table_roles(
     if target is not None and target not in table:
         raise no_such_column(target, table.columns)
     look_of = look(theme)
-    shown = _shown_columns(table.columns, target)
-    head = table.select(shown).head(rows)
-    top, fills, cells, cell_fills = [], [], [], []
-    for name in shown:
+    first = _shown_columns(table.columns, target)
+    head = table.select(first).head(rows)
+    top, fills, cells, cell_fills, widths = [], [], [], [], []
+    for name in first:
         kind = table.schema[name].kind
         role = _role(name, kind, target)
-        top.append(f"<b>{label(name, 14)}</b><br>{role}<br><i>{kind}</i>")
+        top.append(f"<b>{label(name, LONGEST_NAME)}</b><br>{role}<br><i>{kind}</i>")
         fills.append(look_of.strong if role == "target" else color(KIND_COLORS[kind]))
         column = head.column(name)
         if kind is Kind.BOOLEAN:
             column = as_strings(column, table.schema[name])
         values = column.to_pylist()
-        cells.append(["missing" if v is None else label(v, 13) for v in values])
+        texts = ["missing" if v is None else label(v, LONGEST_CELL) for v in values]
+        cells.append(texts)
+        longest = max(map(len, (label(name, LONGEST_NAME), role, str(kind), *texts)))
+        widths.append(LETTER_WIDTH * longest + CELL_MARGIN)
         cell_fills.append([look_of.grid if v is None else look_of.paper for v in values])
+    kept = _fitting(widths, first.index(target) if target in first else None)
+    shown = [first[j] for j in kept]
+    top, fills, cells, cell_fills, widths = (
+        [each[j] for j in kept] for each in (top, fills, cells, cell_fills, widths)
+    )
     figure = go.Figure(
         go.Table(
+            columnwidth=widths,
             header={
                 "values": top,
                 "fill_color": fills,
@@ -105,8 +118,8 @@ def table_roles(
         "The table and the roles of its columns",
         theme,
         note=note,
-        width=max(520, min(110 * len(shown) + 40, 1300)),
-        height=190 + 28 * max(len(head), 1),
+        width=max(520, int(sum(widths)) + 40),
+        height=190 + 31 * max(len(head), 1),  # a line and what surrounds it, as browsers set it
         margin={"l": 20, "r": 20, "t": 84, "b": 16},
     )
 
@@ -116,6 +129,21 @@ def _shown_columns(names: Sequence[str], target: str | None) -> list[str]:
     if target is not None and target not in shown:
         shown[-1] = target
     return shown
+
+
+def _fitting(widths: Sequence[float], target: int | None) -> list[int]:
+    """Places of the first columns that a page holds, the target's always among them."""
+    left = PAGE_WIDTH - (0 if target is None else widths[target])
+    kept = []
+    for place, width in enumerate(widths):
+        if place == target:
+            kept.append(place)
+        elif width <= left or not kept:
+            left -= width
+            kept.append(place)
+        else:
+            left = 0.0
+    return kept
 
 
 def _role(name: str, kind: Kind, target: str | None) -> str:
