@@ -2,8 +2,9 @@
 
 Minimizes  1/2 |w|^2 + C sum_labeled h(y f(x)) + C' sum_unlabeled h(|f(x)|)  with the hinge loss h
 (or its square). The second sum is not convex: a plane through the gap between rows is one of many
-minima. Deterministic annealing finds a good one, and so does continuation, which raises C' from
-nearly zero; the better of both ends is taken. Every unlabeled row has a probability p of the
+minima. Deterministic annealing finds low ones. Continuation raises C' from nearly zero, so that
+the plane stays near that of the labels; among documents of weak groups it is right more often,
+though its minimum may be higher (`benchmarks/semi/few_labels.py`). Every unlabeled row has a probability p of the
 second class; for given p the plane is an ordinary SVM in which the row stands on both sides with
 costs p and 1 - p, and for a given plane p = 1 / (1 + exp((C'(h(f) - h(-f)) + nu) / T)). nu keeps
 the share of each class, and T falls until all p are 0 or 1.
@@ -33,7 +34,11 @@ from gnomon.semi.harmonic import prior_of
 # Pairs of a temperature, in units of the cost of an unlabeled row, and a part of that cost.
 ANNEALING = [(10.0 * 1.5**-k, 1.0) for k in range(18)]
 CONTINUATION = [(0.05, 2.0**k) for k in range(-10, 1)]
-SCHEDULES = (ANNEALING, CONTINUATION)
+SCHEDULES = {
+    "continuation": (CONTINUATION,),
+    "annealing": (ANNEALING,),
+    "both": (ANNEALING, CONTINUATION),
+}
 TURNS = 10  # most turns between plane and probabilities at one temperature
 TINY_COST = 1e-5  # of the largest: less is left out, as it makes the solvers' matrices singular
 MOST_DENSE_CELLS = 10_000_000  # 80 MB: sparse rows of fewer cells are centered as dense ones
@@ -52,9 +57,9 @@ TOLERANCE = 1e-6  # of a plane: turns add up the errors of looser ones
 class TransductiveSVC(FewLabels, ScoringClassifier):
     """A linear support vector machine that keeps unlabeled rows out of its margin.
 
-    Minimizes ``1/2 |w|^2 + C sum_l h(y f) + C' sum_u h(|f|)``, h the squared hinge, by
-    deterministic annealing: probabilities of the unlabeled rows and the plane by turns, at falling
-    temperature, with the share of each class held at ``class_prior``. Use it for few labels in many
+    Minimizes ``1/2 |w|^2 + C sum_l h(y f) + C' sum_u h(|f|)``, h the squared hinge: probabilities
+    of the unlabeled rows and the plane by turns, at rising C' or at falling temperature
+    (``search``), with the share of each class held at ``class_prior``. Use it for few labels in many
     columns (documents). Not where classes overlap without a gap. Several classes: one against the
     rest. Unlabeled rows have a missing cell as target, or -1 where two other classes are left.
     Texts: 004 17.1.1, which has the hinge itself, ``loss="hinge"``.
@@ -69,6 +74,10 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         What a row inside the margin costs.
     class_prior : {"labels", "uniform"}, array-like of shape (n_classes,) or None, default="labels"
         Shares of the classes among unlabeled rows; None: not held.
+    search : {"continuation", "annealing", "both"}, default="continuation"
+        Which minimum is found. "continuation": from the plane of the labels, by raising C'; it
+        changes least, and is the safer choice where groups are weak, as among documents.
+        "annealing": deterministic annealing, as in 004. "both": the lower one of both.
     max_iter : int, default=500
         Most turns of planes and probabilities in all.
     keep_history : {"objective", "full"}, default="objective"
@@ -108,6 +117,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         "C_unlabeled": [above(0)],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "class_prior": [StrOptions({"labels", "uniform"}), "array-like", None],
+        "search": [StrOptions(set(SCHEDULES))],
         "max_iter": [whole(1)],
         "keep_history": HISTORY,
     }
@@ -124,6 +134,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         C_unlabeled=0.1,
         loss="squared_hinge",
         class_prior="labels",
+        search="continuation",
         max_iter=500,
         keep_history="objective",
     ):
@@ -131,6 +142,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         self.C_unlabeled = C_unlabeled
         self.loss = loss
         self.class_prior = class_prior
+        self.search = search
         self.max_iter = max_iter
         self.keep_history = keep_history
 
@@ -203,7 +215,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
 
         self._plane(problem.supervised(), plane, problem)
         ends = []
-        for schedule in SCHEDULES if problem.n_free else ():
+        for schedule in SCHEDULES[self.search] if problem.n_free else ():
             scores = self._plane(problem.supervised(), plane, problem)
             scores = self._follow(schedule, problem, scores, plane, share, end_step, course, steps)
             objective = problem.objective(self.coef_[plane], scores)
