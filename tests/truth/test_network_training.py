@@ -282,3 +282,14 @@ def test_a_description_survives_dict_and_text(rng):
         assert Network.from_dict(net.as_dict()) == net
         assert Network.from_text(net.as_text()) == net
         assert Network.from_text(net.as_text()).n_parameters == net.n_parameters
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_cells_that_are_not_finite_are_named_before_training(wrong):
+    X = np.zeros((6, 2))
+    X[3, 1] = wrong
+    network = Network([Dense(1)], 2)
+    with pytest.raises(DataError, match="X has cells that are not finite"):
+        train(network, X, np.zeros(6), loss="squared_error", max_iter=1)
+    with pytest.raises(DataError, match="y has cells that are not finite"):
+        train(network, np.zeros((6, 2)), X[:, 1], loss="squared_error", max_iter=1)

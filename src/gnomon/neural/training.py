@@ -330,6 +330,9 @@ def train(
     if len(rows) != len(target):
         raise DataError(f"there are {len(rows)} rows and {len(target)} targets")
     loss.check(network.output_shape, target)
+    for name, given in (("X", rows), ("y", target)):
+        if not np.isfinite(given).all():
+            raise DataError(f"{name} has cells that are not finite; fill them or leave rows out")
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     start = parameters.astype(dtype) if parameters is not None else None
     if start is None:
@@ -475,8 +478,10 @@ def _resume(path: Path, loop: Loop) -> None:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         told = json.loads(str(arrays["told"]))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} is no checkpoint: {error}; remove it to start anew") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise DataError(
+            f"{path} is no checkpoint, or it is damaged; remove it to start anew"
+        ) from None
     for key, value in _identity(loop).items():
         if told.get(key) != json.loads(json.dumps(value)):
             raise DataError(
