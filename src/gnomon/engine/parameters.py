@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -54,12 +55,27 @@ JOBS = [
 
 def are_allowed(cls: type, parameters: Mapping[str, Any]) -> bool:
     """Whether each parameter satisfies one of the constraints that the class has for it."""
-    constraints = _constraints_of(cls)
+    constraints, defaults = _constraints_of(cls), _defaults_of(cls)
     return all(
-        any(each.is_satisfied_by(value) for each in constraints[name])
+        value is defaults.get(name, _NOTHING)
+        or any(each.is_satisfied_by(value) for each in constraints[name])
         for name, value in parameters.items()
         if name in constraints
     )
+
+
+_NOTHING = object()
+
+
+@functools.cache
+def _defaults_of(cls: Any) -> dict[str, Any]:
+    """The defaults of a class that satisfy its constraints: most fits have most of them."""
+    constraints = _constraints_of(cls)
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls.__init__).parameters.items()
+        if any(each.is_satisfied_by(parameter.default) for each in constraints.get(name, ()))
+    }
 
 
 @functools.cache

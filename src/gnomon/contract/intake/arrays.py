@@ -63,7 +63,7 @@ def is_plain(learner: Any, X: np.ndarray, reset: bool) -> bool:
     """Whether nothing is left to check of an array of finite floats: small fits notice the time."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0:
         return False
-    if hasattr(learner, "feature_names_in_"):
+    if "feature_names_in_" in vars(learner):
         return False
     return reset or X.shape[1] == getattr(learner, "n_features_in_", None)
 
@@ -72,7 +72,7 @@ def is_plain_sparse(learner: Any, X: Any, reset: bool) -> bool:
     """The same of a sparse matrix by rows, with indices that every library reads."""
     if type(X) not in (sp.csr_array, sp.csr_matrix) or X.indices.dtype != np.int32:
         return False
-    if X.ndim != 2 or 0 in X.shape or hasattr(learner, "feature_names_in_"):
+    if X.ndim != 2 or 0 in X.shape or "feature_names_in_" in vars(learner):
         return False
     same_columns = reset or X.shape[1] == getattr(learner, "n_features_in_", None)
     return same_columns and squares_are_small(X.data, learner._largest)
