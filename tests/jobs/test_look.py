@@ -451,3 +451,20 @@ def test_names_kinds_and_headings_stay_whole_in_80_columns(tmp_path, rng):
     assert "category" in lines[2]
     assert "…" not in said
     assert lines[1].split()[4] == "-"  # codes have no outliers
+
+
+def test_pictures_of_points_leave_out_columns_that_would_empty_or_flatten_them(rng):
+    x = rng.normal(size=200)
+    noise = 0.5 * rng.normal(size=(200, 3))
+    table = {
+        "x": x,
+        "y": x + noise[:, 0],
+        "grade": np.round(np.clip(x, -1, 1)),  # three distinct values, close to x
+        "mostly_missing": np.where(rng.random(200) < 0.9, np.nan, x + 0.01 * noise[:, 1]),
+    }
+    found = gnomon.look(table)
+    ellipses, parallel = found.plot("ellipses"), found.plot("parallel")
+    assert {ellipses.layout.xaxis.title.text, ellipses.layout.yaxis.title.text} == {"x", "y"}
+    axes = next(each for each in parallel.data if each.type == "parcoords").dimensions
+    assert {each.label for each in axes} == {"x", "y", "grade"}
+    assert "not drawn" not in parallel.layout.title.text

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gnomon import show
 from gnomon.show.points import drawn_rows
 from gnomon.table.kinds import Kind
@@ -22,6 +24,8 @@ MOST_HOLES = 50  # judgement: lines of a table, the strongest first
 # Rows that histograms are made from.
 MOST_BINNED = 20_000
 MOST_TABLE_ROWS = 300
+FEWEST_FOR_ELLIPSES = 10  # judgement: fewer distinct values are no cloud with a normal outline
+LEAST_COMPLETE = 0.8  # judgement: of the rows are drawn
 STYLES = {"bad": "red", "warning": "yellow", "note": "blue"}
 MARKS = {"bad": "✕", "warning": "!", "note": "·"}
 
@@ -134,11 +138,27 @@ def _point_figures(look: Look, theme: str) -> dict[str, Any]:
         return {}
     by = look.target if look.class_counts and len(look.class_counts) <= 8 else None
     common: dict[str, Any] = {"by": by, "random_state": look.settings.random_state, "theme": theme}
-    return {
-        "scatterplots": show.scatterplot_matrix(look.table, columns[:5], **common),
-        "ellipses": show.covariance_contours(look.table, columns[:2], **common),
-        "parallel": show.parallel_coordinates(look.table, columns[:8], **common),
-    }
+    found = {"scatterplots": show.scatterplot_matrix(look.table, columns[:5], **common)}
+    distinct = {each.name: each.distinct for each in look.columns}
+    spread = [name for name in columns if distinct[name] >= FEWEST_FOR_ELLIPSES]
+    spread = _mostly_complete(look, spread, 2)
+    if len(spread) > 1:
+        found["ellipses"] = show.covariance_contours(look.table, spread, **common)
+    complete = _mostly_complete(look, columns, 8)
+    if len(complete) > 1:
+        found["parallel"] = show.parallel_coordinates(look.table, complete, **common)
+    return found
+
+
+def _mostly_complete(look: Look, columns: list[str], most: int) -> list[str]:
+    """The first columns that leave most rows without a missing cell: others are not drawn."""
+    whole, found = np.ones(len(look.table), dtype=bool), []
+    for name in columns:
+        present = whole & ~np.asarray(look.table.column(name).is_null(nan_is_null=True))
+        if len(found) < most and present.mean() >= LEAST_COMPLETE:
+            whole = present
+            found.append(name)
+    return found
 
 
 def _related_numbers(look: Look) -> list[str]:
