@@ -258,7 +258,7 @@ AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
 ACCESSIBLE = [
     "/", "/table", "/views", "/jobs", "/jobs/learn", "/runs", "/replay", "/help",
     "/help?word=accuracy", "/runs/churn-1", "/runs/churn-1/model",
-    "/compare?run=churn-1&run=churn-2",
+    "/compare?run=churn-1&run=churn-2", "/runs/label-1",
 ]  # fmt: skip
 
 
@@ -276,7 +276,12 @@ def test_axe_finds_nothing_serious(tmp_path):
             folder=tmp_path / "runs" / f"churn-{k}",
         )
     with served(tmp_path) as server:
-        server.bench.session.open("example:customers")
+        session = server.bench.session
+        session.open("example:customers")
+        run = session.runs / "label-1"
+        gnomon.label(session.table[:200], "paperless", strategy="random", folder=run)
+        given = {"job": "label", "options": {}, "run": str(run), "subject": ""}
+        session.add("job", given, table=False)
         for dark in (False, True):
             with browsed(server, dark=dark) as page:
                 for place in ACCESSIBLE:
