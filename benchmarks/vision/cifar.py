@@ -1,7 +1,10 @@
 """Errors on a subset of CIFAR: the text's network, and a small residual network with augmentation.
 
     python -m benchmarks.vision.cifar FOLDER text 10000 30 [CHECKPOINTS]
+    python -m benchmarks.vision.cifar FOLDER mirrored 10000 8 [CHECKPOINTS]
     python -m benchmarks.vision.cifar FOLDER residual 10000 20 [CHECKPOINTS]
+
+"mirrored" is the text's network with the mirror image of each training image beside it.
 
 FOLDER holds cifar10_subset.npz; the numbers are training images (the first ones) and epochs. A run
 that was ended goes on from its last epoch where a folder CHECKPOINTS is given. Runs of 2,500, 5,000
@@ -32,6 +35,8 @@ def main(folder: Path, kind: str, n_train: int, epochs: int, checkpoints: Path |
     if kind == "residual":
         more = augment_images(X, N_COPIES, rotation=8, zoom=(0.8, 1.0), flip=True, random_state=0)
         X, labels = np.concatenate([X, more.images]), np.concatenate([y, y[more.sources]])
+    elif kind == "mirrored":
+        X, labels = np.concatenate([X, X[:, :, ::-1]]), np.tile(y, 2)
     whitening = ImageWhitening().fit(X[:n_train])
     new = whitening.transform(new).astype(np.float32)
     rows = np.concatenate([whitening.transform(part) for part in np.array_split(X, 20)])
@@ -46,9 +51,9 @@ def main(folder: Path, kind: str, n_train: int, epochs: int, checkpoints: Path |
             flush=True,
         )
 
-    first = 0.05 if kind == "text" else 0.1
+    first = 0.1 if kind == "residual" else 0.05
     found = train(
-        cifar_network() if kind == "text" else cifar_resnet(1),
+        cifar_resnet(1) if kind == "residual" else cifar_network(),
         rows,
         labels.astype(int),
         solver="momentum",
