@@ -142,7 +142,7 @@ def infer_arrow(
     def understand(entry: tuple[str, pa.ChunkedArray]) -> Finding:
         return _infer(*entry, parse, hints)
 
-    findings = list(in_order(understand, columns))
+    findings = list(in_order(understand, columns, short=True))
     if parse:
         findings = _decide_by_neighbors(findings, columns, hints)
     findings = [_as_input(finding, names) for finding in findings]
