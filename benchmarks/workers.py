@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 import time
 from functools import partial
 from statistics import median
@@ -160,16 +161,63 @@ def folds() -> None:
     )
 
 
+# Half of the folds above in a process of its own, without Dask or gnomon's threads.
+ALONE = """
+import sys, time
+import numpy as np
+from gnomon.evaluate import cross_validation_estimates
+from gnomon.trees import RandomForestClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 10))
+y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+forest = RandomForestClassifier(200, random_state=0, n_jobs=1)
+def work(): cross_validation_estimates(forest, X, y, cv=4, random_state=0, n_jobs=1)
+work()
+print("ready", flush=True)
+sys.stdin.readline()
+begin, used = time.perf_counter(), time.process_time()
+work()
+print(time.perf_counter() - begin, time.process_time() - used)
+"""
+
+
+def independent() -> None:
+    """What the machine itself allows: the same work in one process, and in two at once."""
+    found = {}
+    for n in (1, 2):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        running = [subprocess.Popen([sys.executable, "-c", ALONE], **pipes) for _ in range(n)]
+        for process in running:
+            process.stdout.readline()
+        for process in running:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        times = [process.communicate()[0].split() for process in running]
+        found[n] = [max(float(each[place]) for each in times) for place in (0, 1)]
+    (one, one_used), (two, two_used) = found[1], found[2]
+    print(
+        f"independent processes: one {one:.2f} s ({one_used:.2f} s of processor), each of two "
+        f"{two:.2f} s ({two_used:.2f} s), {2 * one / two:.2f} times as much work in a second "
+        f"({2 * one_used / two_used:.2f} by processor time)",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10**7)
+    parser.add_argument("--limit", action="store_true", help="only the machine's own limit")
     parser.add_argument("--dask-ml", metavar="PYTHON", help="an interpreter that has dask-ml")
     options = parser.parse_args()
+    if options.limit:
+        independent()
+        return
     X = np.random.default_rng(0).normal(size=(options.rows, 20))
     with local(2) as cluster:
         ours = passes(cluster, X)
         boosting(cluster, X)
     folds()
+    independent()
     if options.dask_ml:
         words = [options.dask_ml, "-c", DASK_ML, str(options.rows), str(PASSES)]
         done = subprocess.run(words, capture_output=True, text=True)

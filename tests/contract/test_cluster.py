@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import threading
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 
 import cloudpickle
 import distributed
@@ -32,7 +34,7 @@ from gnomon.engine.threads import in_order
 from gnomon.evaluate import cross_validation_estimates
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.sample import Metropolis, Target, continued, sample_chains
-from gnomon.select import GridSearchCV
+from gnomon.select import GridSearchCV, SelectKBest, VarianceThreshold
 from gnomon.table import read, scan
 from gnomon.trees import (
     HistGradientBoostingClassifier,
@@ -108,7 +110,15 @@ def test_totals_of_a_cluster_have_the_bits_of_threads(cluster, numbers, small_bl
         assert [np.array(a).tobytes() for a in found] == [np.array(a).tobytes() for a in expected]
 
 
-SOME = [LinearRegression, LogisticRegression, GaussianNB]
+def test_the_page_on_scale_lists_the_methods_that_stream():
+    page = (Path(gnomon.__file__).parents[2] / "docs" / "scale.md").read_text()
+    listed = page.split("tests/contract/test_cluster.py -->")[1].split("A scan of any other")[0]
+    found = set(re.findall(r"`([A-Z]\w+)`", listed))
+    boosting_too = {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}
+    assert found == {cls.__name__ for cls in streaming()} | boosting_too
+
+
+SOME = [LinearRegression, LogisticRegression, GaussianNB, SelectKBest, VarianceThreshold]
 
 
 def same_on_cluster(cls, cluster, rng, n=300, d=4):

@@ -216,6 +216,9 @@ class Cluster:
     ) -> tuple[int, Iterable[tuple[int, Sums]]] | None:
         """The totals of blocks of ``together`` chunks; see `gnomon.engine.sums.Cluster`."""
         holding = self._held(source, together)
+        if holding is not None and holding.together != together:  # held for other passes
+            del self._holdings[id(source)]
+            holding = self._held(source, together)
         if holding is None:
             return None
         return holding.n_blocks, self._totals(holding, Packed.of(function), together)

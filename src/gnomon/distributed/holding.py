@@ -76,6 +76,7 @@ class Holding:
     parts: list[Part]
     n_blocks: int
     home: list[str]
+    together: int = 1
 
 
 @dataclass
@@ -197,7 +198,7 @@ class Holder:
             n_bytes = _bytes_of(source) * (stop - start) // place.n_rows
             send = partial(self.sent, make, home)
             parts.append(Part(first, count, start, stop, send, n_bytes))
-        return Holding(parts, place.n_blocks, homes)
+        return Holding(parts, place.n_blocks, homes, place.together)
 
     def _of_chunks(self, source: Source, together: int, n_parts: int) -> Holding:
         """Rows of any other source: they are read here, and sent."""
@@ -214,7 +215,7 @@ class Holder:
             make = partial(self.sent, partial(_as_it_is, whole), home)
             first, last = whole.parts[0].start, whole.parts[-1].stop
             parts.append(Part(start, stop - start, first, last, make, n_bytes))
-        return Holding(parts, len(blocks), homes)
+        return Holding(parts, len(blocks), homes, together)
 
     def _of_lazy(self, source: LazySource, place: _Place, n_parts: int) -> Holding:
         """Rows of an array of Dask: its graph computes them on the workers."""
@@ -245,7 +246,7 @@ class Holder:
 
             n_bytes = (stop - start) * source.n_columns * 8
             parts.append(Part(first, count, start, stop, make, n_bytes))
-        return Holding(parts, place.n_blocks, homes)
+        return Holding(parts, place.n_blocks, homes, place.together)
 
     def sent_beside(self, some: np.ndarray) -> Any:
         """Something that stands beside rows: a large array goes past the scheduler."""
@@ -272,7 +273,7 @@ class Holder:
             again = partial(made.again, start, stop, finish)
             n_bytes = (stop - start) * source.n_columns * source.cell_bytes
             parts.append(Part(first, count, start, stop, again, n_bytes, finish(piece)))
-        return Holding(parts, place.n_blocks, homes)
+        return Holding(parts, place.n_blocks, homes, place.together)
 
     def _held_beside(self, beside: np.ndarray, place: tuple[int, int, int], piece: Any) -> Any:
         y = self.sent_beside(beside)
@@ -376,7 +377,7 @@ class Holder:
             again = partial(self._read_again, packed, tables, place, (start, stop), lengths)
             n_bytes = (stop - start) * source.n_columns * 8
             parts.append(Part(first, count, start, stop, again, n_bytes, held))
-        return Holding(parts, place.n_blocks, homes)
+        return Holding(parts, place.n_blocks, homes, place.together)
 
     def _read_again(
         self,

@@ -307,13 +307,13 @@ class VarianceThreshold(PeerSums, feature_selection.VarianceThreshold):
 
     def _fit_sums(self, source):
         """The variances, or the ranges where these are less and the threshold is zero."""
-        least, greatest = fold(_ranges, _wider, source)
         count, total = add_up(_known_totals, source)
         means = total / np.where(count > 0, count, 1.0)
         rest, squares = add_up(partial(_known_squares, means), source)
         with np.errstate(invalid="ignore", divide="ignore"):
             variances = np.maximum(squares - rest**2 / count, 0.0) / count
         if self.threshold == 0:
+            least, greatest = fold(_ranges, _wider, source)
             ranges = np.where(count > 0, greatest - least, np.nan)
             variances = np.fmin(variances, ranges)
         if not (variances > self.threshold).any():
