@@ -152,7 +152,8 @@ def _point_figures(look: Look, theme: str) -> dict[str, Any]:
 
 def _mostly_complete(look: Look, columns: list[str], most: int) -> list[str]:
     """The first columns that leave most rows without a missing cell: others are not drawn."""
-    whole, found = np.ones(len(look.table), dtype=bool), []
+    whole = np.ones(len(look.table), dtype=bool)
+    found: list[str] = []
     for name in columns:
         present = whole & ~np.asarray(look.table.column(name).is_null(nan_is_null=True))
         if len(found) < most and present.mean() >= LEAST_COMPLETE:
