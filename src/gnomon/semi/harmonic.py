@@ -81,7 +81,9 @@ class System(NamedTuple):
         """Conjugate gradients for all classes at once, preconditioned by the degrees."""
 
         def product(values: np.ndarray) -> np.ndarray:
-            return self.degrees[:, None] * values - self.inside @ values
+            image = self.degrees[:, None] * values
+            image -= self.inside @ values
+            return image
 
         scale = 1.0 / self.degrees[:, None]
         start = scale * self.pull
@@ -106,22 +108,23 @@ def conjugate_gradients(
     residual = wanted - product(values)
     lengths = np.maximum(np.sqrt((scale * wanted**2).sum(axis=0)), np.finfo(np.float64).tiny)
     direction = scale * residual
-    energy = (residual * direction).sum(axis=0)
+    turned = np.empty_like(residual)
+    energy = np.einsum("ij,ij->j", residual, direction)
     for _ in range(max_iter):
         image = product(direction)
-        curvature = (direction * image).sum(axis=0)
+        curvature = np.einsum("ij,ij->j", direction, image)
         length = np.where(curvature > 0, energy / np.where(curvature > 0, curvature, 1.0), 0.0)
-        values += length * direction
-        residual -= length * image
-        turned = scale * residual
-        after = (residual * turned).sum(axis=0)
+        np.multiply(direction, length, out=turned)
+        values += turned
+        image *= length
+        residual -= image
+        np.multiply(scale, residual, out=turned)
+        after = np.einsum("ij,ij->j", residual, turned)
         relative = float((np.sqrt(np.maximum(after, 0.0)) / lengths).max(initial=0.0))
         if seen(values, relative):
             break
-        direction = (
-            turned
-            + np.where(energy > 0, after / np.where(energy > 0, energy, 1.0), 0.0) * direction
-        )
+        direction *= np.where(energy > 0, after / np.where(energy > 0, energy, 1.0), 0.0)
+        direction += turned
         energy = after
     return values
 

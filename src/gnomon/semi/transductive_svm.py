@@ -4,10 +4,11 @@ Minimizes  1/2 |w|^2 + C sum_labeled h(y f(x)) + C' sum_unlabeled h(|f(x)|)  wit
 (or its square). The second sum is not convex: a plane through the gap between rows is one of many
 minima. Deterministic annealing finds low ones. Continuation raises C' from nearly zero, so that
 the plane stays near that of the labels; among documents of weak groups it is right more often,
-though its minimum may be higher (`benchmarks/semi/few_labels.py`). Every unlabeled row has a probability p of the
-second class; for given p the plane is an ordinary SVM in which the row stands on both sides with
-costs p and 1 - p, and for a given plane p = 1 / (1 + exp((C'(h(f) - h(-f)) + nu) / T)). nu keeps
-the share of each class, and T falls until all p are 0 or 1.
+though its minimum may be higher (`benchmarks/semi/few_labels.py`). Every unlabeled row has a
+probability p of the second class; for given p the plane is an ordinary SVM in which the row stands
+on both sides with costs p and 1 - p, and for a given plane
+p = 1 / (1 + exp((C'(h(f) - h(-f)) + nu) / T)). nu keeps the share of each class, and T falls until
+all p are 0 or 1.
 
 Texts: 004 17.1.1 (eq 17.1, deterministic annealing).
 """
@@ -59,9 +60,9 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
 
     Minimizes ``1/2 |w|^2 + C sum_l h(y f) + C' sum_u h(|f|)``, h the squared hinge: probabilities
     of the unlabeled rows and the plane by turns, at rising C' or at falling temperature
-    (``search``), with the share of each class held at ``class_prior``. Use it for few labels in many
-    columns (documents). Not where classes overlap without a gap. Several classes: one against the
-    rest. Unlabeled rows have a missing cell as target, or -1 where two other classes are left.
+    (``search``), with the share of each class held at ``class_prior``. Use it for few labels in
+    many columns (documents). Not where classes overlap without a gap. Several classes: one against
+    the rest. Unlabeled rows have a missing cell as target, or -1 where two other classes are left.
     Texts: 004 17.1.1, which has the hinge itself, ``loss="hinge"``.
 
     Parameters
