@@ -159,11 +159,11 @@ class Differences(Result):
         return columns
 
     def _remarks(self) -> list[str]:
-        told_apart = self.as_good_as_best()
+        as_good = self.as_good_as_best()
         remarks = []
-        if len(told_apart) > 1:
-            shown = ", ".join(told_apart[1:9]) + (" ..." if len(told_apart) > 9 else "")
-            remarks.append(f"Not told apart from the best, {told_apart[0]}: {shown}")
+        if len(as_good) > 1:
+            shown = ", ".join(as_good[1:9]) + (" ..." if len(as_good) > 9 else "")
+            remarks.append(f"No difference shown from the best, {as_good[0]}: {shown}")
         if self.left_out:
             remarks.append(f"Left out, as folds failed: {', '.join(self.left_out)}")
         if self.infinite:

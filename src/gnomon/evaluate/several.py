@@ -85,7 +85,9 @@ class RankTest(Result):
 
     def _remarks(self) -> list[str]:
         groups = [group for group in self.groups() if len(group) > 1]
-        return ["Not told apart: " + "; ".join(", ".join(group) for group in groups)] * bool(groups)
+        return ["No difference shown: " + "; ".join(", ".join(group) for group in groups)] * bool(
+            groups
+        )
 
 
 def friedman_test(

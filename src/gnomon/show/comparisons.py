@@ -41,9 +41,9 @@ def leaderboard(
 ) -> go.Figure:
     """Learners by score, best on top, with intervals; the baseline as a line to be beaten.
 
-    Filled marks are learners that are not told apart from the best by the corrected resampled t
-    test, all pairs counted (Holm). Small dots are the scores of single folds, arrows at the edge
-    infinite scores.
+    Filled marks are learners whose difference from the best the corrected resampled t test does
+    not show, all pairs counted (Holm). Small dots are the scores of single folds, arrows at the
+    edge infinite scores.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def leaderboard(
     how = sorted({each.how for each in figures.values() if np.isfinite(each.value)})
     note = f"{board.results[0].splits.how}; bars: 95% intervals"
     note += f" ({', '.join(how)})" if how else ""
-    note += "; filled: not told apart from the best; small dots: folds"
+    note += "; filled: difference from the best not shown; small dots: folds"
     note += _arrow_note(figures)
     if len(board.results) > most:
         note += f"; {len(board.results) - most} worse learners not shown"
@@ -121,7 +121,7 @@ def _led_by(measure: str, result: CrossValidation) -> CrossValidation:
 
 
 def _as_good(board: Leaderboard) -> set[str]:
-    """Learners that are not told apart from the best, of those with finite scores in all folds."""
+    """Learners not shown to differ from the best, of those with finite scores in all folds."""
     whole = [each for each in board.results if np.isfinite(each.scores[board.measure]).all()]
     if len(whole) < 2 or len(whole[0].folds) < 2:
         return {each.name for each in whole}

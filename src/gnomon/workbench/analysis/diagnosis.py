@@ -476,8 +476,9 @@ class Shift(Result):
         return self.p < SHIFT_P
 
     def _title(self) -> str:
-        how = "differ" if self.found else "are not told apart"
-        return f"The tables {how}: area under ROC of telling them apart {self.area}{self.some()}"
+        how = "differ" if self.found else "are not shown to differ"
+        measured = "area under the ROC curve of a classifier between them"
+        return f"The tables {how}: {measured} {self.area}{self.some()}"
 
     def some(self) -> str:
         """How many columns were compared, in words; nothing where it is all."""

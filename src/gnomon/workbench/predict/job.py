@@ -439,7 +439,8 @@ def shift_against(sample: Path, inputs: Table, notes: list[str]) -> Shift | None
         return None
     if shift.found and shift.area.value > 0.6:
         notes.append(
-            f"These rows are not like the training rows (told apart with area {shift.area}, by "
-            f"{', '.join(shift.columns)}): the model's figure may not hold for them."
+            f"These rows are not like the training rows (a classifier between them has "
+            f"area {shift.area}, by {', '.join(shift.columns)}): the model's figure may not "
+            "hold for them."
         )
     return shift
