@@ -25,6 +25,7 @@ _DESCENT = (
 _ENCODERS = "preprocessing.tests.test_encoders"
 _FOREST = ("ensemble.tests.test_forest",)
 _KMEANS = "cluster.tests.test_k_means"
+_LEAST_ANGLE = ("linear_model.tests.test_least_angle", _COMMON)
 _MIXTURE = ("mixture.tests.test_gaussian_mixture", "mixture.tests.test_mixture")
 _NEIGHBORS = "neighbors.tests.test_neighbors"
 _SVM = ("svm.tests.test_svm", "svm.tests.test_sparse")
@@ -40,7 +41,7 @@ CASES: dict[str, Case] = {
     "AdaBoostClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_weight_boosting"),
     "AgglomerativeClustering": _case("cluster", "cluster", "cluster.tests.test_hierarchical"),
     "BaggingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_bagging"),
-    "BayesianGaussianMixture": _case("mixture", None, "mixture.tests.test_bayesian_mixture"),
+    "BayesianGaussianMixture": _case("mixture", "density", "mixture.tests.test_bayesian_mixture"),
     "BisectingKMeans": _case("cluster", "cluster", "cluster.tests.test_bisect_k_means"),
     "CalibratedClassifierCV": _case("calibration", "ensemble", "tests.test_calibration"),
     "DBSCAN": _case("cluster", "cluster", "cluster.tests.test_dbscan"),
@@ -67,7 +68,11 @@ CASES: dict[str, Case] = {
     "KNeighborsRegressor": _case("neighbors", "neighbors", _NEIGHBORS),
     "KernelDensity": _case("neighbors", "density", "neighbors.tests.test_kde"),
     "KernelPCA": _case("decomposition", "reduce", "decomposition.tests.test_kernel_pca"),
+    "KernelRidge": _case("kernel_ridge", "margin", "tests.test_kernel_ridge"),
+    "Lars": _case("linear_model", "linear", *_LEAST_ANGLE),
     "Lasso": _case("linear_model", "linear", *_DESCENT, _COMMON),
+    "LassoLars": _case("linear_model", "linear", *_LEAST_ANGLE),
+    "LedoitWolf": _case("covariance", "density", "covariance.tests.test_covariance"),
     "LinearRegression": _case("linear_model", "linear", "linear_model.tests.test_base", _COMMON),
     "LinearSVR": _case("svm", "margin", *_SVM),
     "LocalOutlierFactor": _case("neighbors", "neighbors", "neighbors.tests.test_lof"),
@@ -76,10 +81,15 @@ CASES: dict[str, Case] = {
     ),
     "MDS": _case("manifold", None, "manifold.tests.test_mds"),
     "MeanShift": _case("cluster", "cluster", "cluster.tests.test_mean_shift"),
+    "MinCovDet": _case("covariance", "density", "covariance.tests.test_robust_covariance"),
     "MiniBatchKMeans": _case("cluster", "cluster", _KMEANS),
+    "NearestCentroid": _case("neighbors", "neighbors", "neighbors.tests.test_nearest_centroid"),
     "NearestNeighbors": _case("neighbors", "neighbors", _NEIGHBORS),
+    "Normalizer": _case("preprocessing", "prepare", "preprocessing.tests.test_data"),
     "NuSVC": _case("svm", "margin", *_SVM),
     "NuSVR": _case("svm", "margin", *_SVM),
+    "OAS": _case("covariance", "density", "covariance.tests.test_covariance"),
+    "OPTICS": _case("cluster", "cluster", "cluster.tests.test_optics"),
     "OneClassSVM": _case("svm", "margin", *_SVM),
     "OneHotEncoder": _case("preprocessing", "prepare", _ENCODERS),
     "OrdinalEncoder": _case("preprocessing", "prepare", _ENCODERS),
@@ -94,6 +104,7 @@ CASES: dict[str, Case] = {
     "SGDRegressor": _case("linear_model", "linear", "linear_model.tests.test_sgd"),
     "SVC": _case("svm", "margin", *_SVM),
     "SVR": _case("svm", "margin", *_SVM),
+    "SpectralClustering": _case("cluster", "cluster", "cluster.tests.test_spectral"),
     "StackingClassifier": _case("ensemble", "ensemble", "ensemble.tests.test_stacking"),
     "TargetEncoder": _case("preprocessing", "prepare", "preprocessing.tests.test_target_encoder"),
     "TweedieRegressor": _case("linear_model", "linear", "linear_model._glm.tests.test_glm"),
