@@ -413,8 +413,11 @@ def next_pass(
     if not (bounds.ahead and bounds.ahead[-1].centers is centers):
         bounds.begin_pass(centers)
         spans, seconds = in_spans(source, centers, bounds.heavy)
-        in_memory = bounds.light and isinstance(spans, ArraySource)
-        if not (in_memory and is_short(spans, centers, resolve_jobs(n_jobs))):
+        if (
+            not bounds.light
+            or not isinstance(spans, ArraySource)
+            or not is_short(spans, centers, resolve_jobs(n_jobs))
+        ):
             return rest_of_pass(bounds, centers, spans, n_jobs, seconds), None
         size = spans.chunk_rows
         [rows] = replace(spans, size=max(source.n_rows, size)).chunks()
