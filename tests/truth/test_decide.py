@@ -534,6 +534,21 @@ def test_proposals_reach_the_known_optimum_inside_the_data_and_differ(rng):
                          {"cost": Goal("less")})  # fmt: skip
 
 
+def test_a_turned_column_of_whole_numbers_stays_whole(rng):
+    X = Table.from_dict({"weight": rng.integers(900, 2000, 60), "doors": rng.integers(2, 6, 60)})
+    weights, doors = (np.array(X.column(name).to_pylist(), float) for name in X.columns)
+    models = {"cost": LinearRegression().fit(X, (weights - 1500) ** 2 / 1e4 - doors)}
+    turn = {"weight": Turn(1000.5, 1300.5), "doors": Turn()}
+    errors = {"cost": np.linspace(-9, 9, 60)}
+    found = propose_settings(models, X, turn, {"cost": Goal("less")}, errors=errors)
+    assert len(found.settings) == 5
+    for name, low, high in (("weight", 1001, 1300), ("doors", 2, 5)):
+        chosen = [each[name] for each in found.settings]
+        assert all(value == round(value) and low <= value <= high for value in chosen)
+    with pytest.raises(DataError, match="whole number"):
+        propose_settings(models, X, {"doors": Turn(step=0.5)}, {"cost": Goal("less")})
+
+
 def test_one_best_setting_has_others_beside_it_that_errors_do_not_tell_from_it(rng):
     n = 120
     speed, heat = rng.uniform(0, 10, n), rng.uniform(0, 5, n)

@@ -14,7 +14,7 @@ Texts: 004 1.1-1.5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from gnomon.decide.pareto import non_dominated
 from gnomon.decide.support import Support
 from gnomon.decide.sweeper import usual
 from gnomon.engine.errors import DataError
+from gnomon.table import Kind
 
 POPULATION = 80  # judgement: settings of a front that fill a picture; 100 generations of them
 EVALUATIONS = 8_000  # settings that the models are asked about; a boosted model takes a second
@@ -46,7 +47,7 @@ class Turn:
         Bounds; those of the data where left out.
     step : float, default=None
         Settings are ``low`` plus whole multiples of it; whole multiples where there is no
-        ``low``.
+        ``low``. 1 for a column of whole numbers.
     levels : tuple, default=None
         Of an input that is not a number: what it may be; the levels of the data where left out.
     cost : float, default=0.0
@@ -215,7 +216,10 @@ def propose_settings(
         for name in rows.names
         if name not in turn
     }
-    ranges = {name: Range(name, rows.values(name), each) for name, each in turn.items()}
+    ranges = {
+        name: Range(name, rows.values(name), kept_whole(rows, name, each))
+        for name, each in turn.items()
+    }
     support = Support(rows, list(turn))
     here = {n: (now or {}).get(n, usual(rows.values(n))) for n in turn}
 
@@ -267,6 +271,20 @@ def propose_settings(
         support.holds(columns),
         n_front,
     )
+
+
+def kept_whole(rows: Rows, name: str, turn: Turn) -> Turn:
+    """The turn in whole steps between whole bounds, where the column has whole numbers only."""
+    if not rows.is_table or rows.X.schema[name].kind is not Kind.INTEGER or turn.levels is not None:
+        return turn
+    step = 1.0 if turn.step is None else turn.step
+    if step != round(step):
+        raise DataError(
+            f"the step of {name!r} must be a whole number, as the column has only those"
+        )
+    low = None if turn.low is None else float(np.ceil(turn.low))
+    high = None if turn.high is None else float(np.floor(turn.high))
+    return replace(turn, low=low, high=high, step=step)
 
 
 class Range:
