@@ -11,6 +11,7 @@ import contextlib
 import errno
 import io
 import json
+import multiprocessing
 import os
 import signal
 import stat
@@ -32,6 +33,7 @@ from gnomon.workbench.learn.job import resume
 
 KILLS = int(os.environ.get("GNOMON_TEST_KILLS", "5"))  # a full proof: 200
 LONGEST = 280  # seconds of one command on a busy machine
+PER_RUN = 5  # kills of a run at most, so that many kills are of many runs
 LEARNERS = ["naive Bayes"]
 # few folds, which all write the same kinds of files
 SMALL: dict[str, Any] = {"budget": None, "folds": 2, "repeats": 1, "curve": False, "search": False}
@@ -135,53 +137,96 @@ def test_every_file_operation_may_fail(name, table, tmp_path, monkeypatch):
         print(f"operation {number + 1} of {disk.count} of {name}", flush=True)
 
 
-def begun(folder: Path, file: Path, again: bool) -> subprocess.Popen:
+def words_of(folder: Path, file: Path, again: bool) -> list[str]:
+    """What is written after ``gnomon`` to begin a run, or to go on with it."""
     if again:
         given = ["--resume", str(folder)]
     else:
         learners = [word for name in LEARNERS for word in ("--learner", name)]
         given = [str(file), "--target", "y", "--name", folder.name, "--budget", "None", *learners]
-    command = [sys.executable, "-m", "gnomon", "learn", *given, "--runs", str(folder.parent)]
+    return ["learn", *given, "--runs", str(folder.parent)]
+
+
+def begun(folder: Path, file: Path) -> subprocess.Popen:
+    command = [sys.executable, "-m", "gnomon", *words_of(folder, file, again=False)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def command_line(words: list[str], log: Path) -> None:
+    """The command line in this process, which writes to a file."""
+    from gnomon.workbench.cli import main
+
+    sys.argv = ["gnomon", *words]
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        main()
+
+
+class Commands:
+    """Runs of the command line in processes that have it imported, as importing takes seconds."""
+
+    def __init__(self, file: Path, folder: Path):
+        self.file, self.log = file, folder / "log.txt"
+        self.context = multiprocessing.get_context("forkserver")
+        self.context.set_forkserver_preload(["gnomon.workbench.learn.job", "gnomon.workbench.cli"])
+
+    def begun(self, folder: Path) -> multiprocessing.process.BaseProcess:
+        words = words_of(folder, self.file, again=(folder / "run.json").exists())
+        process = self.context.Process(target=command_line, args=(words, self.log))
+        process.start()
+        return process
+
+    def ended(self, folder: Path) -> float:
+        """Let a run end; its seconds."""
+        started = time.monotonic()
+        process = self.begun(folder)
+        process.join(LONGEST)
+        assert process.exitcode == 0, self.log.read_text(errors="replace")[-2000:]
+        return time.monotonic() - started
 
 
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("kills", [1, pytest.param(KILLS, marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_ends_as_an_undisturbed_one(kills, table, rng, tmp_path):
+    """Of many kills about three belong to each run; none of them comes after its end."""
     file = tmp_path / "table.csv"
     table.save(file)
-    kill_and_resume(file, tmp_path, kills, rng)
+    commands = Commands(file, tmp_path)
+    seconds = commands.ended(tmp_path / "whole")
+    expected = facts(tmp_path / "whole")
+    done = runs = 0
+    while done < kills:
+        runs += 1
+        folder = tmp_path / f"killed{runs}"
+        done += killed(commands, folder, min(kills - done, PER_RUN), seconds, rng)
+        commands.ended(folder)
+        assert facts(folder) == expected, f"killed {done} times in {runs} runs"
+    print(f"{done} kills in {runs} runs, each of which ended as an undisturbed one")
 
 
-def kill_and_resume(file: Path, folder: Path, kills: int, rng: np.random.Generator) -> None:
-    """Kill a run of the command line at random moments; at its end it is as one left alone."""
-    whole, killed = folder / "whole", folder / "killed"
-    started = time.monotonic()
-    process = begun(whole, file, again=False)
-    output = process.communicate(timeout=LONGEST)
-    assert process.returncode == 0, output
-    seconds = time.monotonic() - started
-    for _ in range(kills):
-        process = begun(killed, file, again=(killed / "run.json").exists())
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=rng.uniform(0.3, 1.0) * seconds)
+def killed(
+    commands: Commands, folder: Path, most: int, seconds: float, rng: np.random.Generator
+) -> int:
+    """Kill a run at random moments and begin it again; how often, until it ends by itself."""
+    for count in range(most):
+        process = commands.begun(folder)
+        process.join(rng.uniform(0, 1) * seconds)
         process.kill()
-        process.communicate()
-        if (killed / "run.json").exists():
-            assert json.loads((killed / "run.json").read_text())["status"] in (
-                "running",
-                "finished",
-            )
-    process = begun(killed, file, again=(killed / "run.json").exists())
-    output = process.communicate(timeout=LONGEST)
-    assert process.returncode == 0, output
-    assert facts(killed) == facts(whole)
+        process.join()
+        if process.exitcode == 0:
+            return count
+        assert process.exitcode == -signal.SIGKILL, commands.log.read_text(errors="replace")[-2000:]
+        if (folder / "run.json").exists():
+            status = json.loads((folder / "run.json").read_text())["status"]
+            assert status in ("running", "finished")
+    return most
 
 
 def test_a_run_that_is_asked_to_end_says_that_it_was_stopped(table, tmp_path):
     file = tmp_path / "table.csv"
     table.save(file)
-    process = begun(tmp_path / "run", file, again=False)
+    process = begun(tmp_path / "run", file)
     deadline = time.monotonic() + 60
     while not (tmp_path / "run" / "run.json").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
