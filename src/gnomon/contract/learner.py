@@ -62,8 +62,11 @@ class Learner(Estimator):
 
     def _is_pairwise(self) -> bool:
         """Whether X holds distances or kernel values between samples instead of features."""
-        chosen = (getattr(self, name, None) for name in ("metric", "affinity", "kernel"))
-        return any(isinstance(each, str) and each == "precomputed" for each in chosen)
+        own = vars(self)  # where parameters are: a missing attribute takes longer to look up
+        return any(
+            isinstance(each := own.get(name), str) and each == "precomputed"
+            for name in ("metric", "affinity", "kernel")
+        )
 
     @validated
     @with_callbacks
@@ -89,9 +92,13 @@ class Learner(Estimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
         data = self._take_in(X, y, sample_weight)
-        context = self._init_callback_context(max_subtasks=self._most_steps())
         self._given = intake.given_to_callbacks(self, X, y, sample_weight)
         try:
+            if not self._has_callbacks():
+                self._fit_given(data)
+                self._keep_dtype(data)
+                return self
+            context = self._init_callback_context(max_subtasks=self._most_steps())
             context.call_on_fit_task_begin(estimator=self, **self._given)
             self._fit_given(data)
             self._keep_dtype(data)
@@ -101,6 +108,10 @@ class Learner(Estimator):
         finally:
             del self._given
         return self
+
+    def _has_callbacks(self) -> bool:
+        """Whether callbacks are told of a fit; small fits notice the time of telling nobody."""
+        return "_skl_callbacks" in vars(self) or "_parent_callback_ctx" in vars(self)
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """What is given to ``fit``, checked and ready for ``_fit``."""

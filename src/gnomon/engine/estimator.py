@@ -180,10 +180,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def _course(self, name: str, max_steps: int) -> Course:
         """The steps of this fit, told to the callbacks and kept in the history."""
-        context = getattr(self, "_callback_fit_ctx", None)
-        keep = getattr(self, "keep_history", "objective") == "full"
-        given = getattr(self, "_given", None)
-        return Course(self, context, name, max_steps, keep, given)
+        own = vars(self)  # a missing attribute takes longer to look up
+        keep = own.get("keep_history") == "full"
+        return Course(self, own.get("_callback_fit_ctx"), name, max_steps, keep, own.get("_given"))
 
     def _most_steps(self) -> int:
         """Steps of the longest possible course, for progress bars; 0 where there are none."""

@@ -51,19 +51,26 @@ def checked_target(learner: Any, y: Any, rows: Any, name: str = "y") -> np.ndarr
             return partial_codes(learner, y, rows, name)
         return _class_codes(learner, plain_target(y, name), rows)
     numbers = _numeric_target(learner, y, name)
-    check_consistent_length(rows, numbers)
+    require_same_length(rows, numbers)
     return numbers
+
+
+def require_same_length(rows: Any, y: np.ndarray) -> None:
+    """Refuse a target that has not one entry for each row."""
+    if getattr(rows, "shape", ())[:1] != y.shape[:1]:
+        check_consistent_length(rows, y)  # slow, with scikit-learn's message
 
 
 def _class_codes(learner: Any, y: np.ndarray, rows: Any) -> np.ndarray:
     if learner._many_targets and y.ndim == 2 and y.shape[1] > 1:
-        check_consistent_length(rows, y)
+        require_same_length(rows, y)
         check_classification_targets(y)
         found = [np.unique(column, return_inverse=True) for column in y.T]
         learner.classes_ = [classes for classes, _ in found]
         return np.stack([codes for _, codes in found], axis=1).astype(np.int64, copy=False)
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(rows, y)
+    if y.ndim != 1:  # small fits notice the time of the check
+        y = column_or_1d(y, warn=True)
+    require_same_length(rows, y)
     counted = _counted_classes(y)
     if counted is not None:
         learner.classes_, codes = counted
@@ -82,7 +89,7 @@ def partial_codes(learner: Any, y: Any, rows: Any, name: str = "y") -> np.ndarra
     """
     labels = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     labels = column_or_1d(labels, warn=True)
-    check_consistent_length(rows, labels)
+    require_same_length(rows, labels)
     known = ~(_missing_labels(labels) | _marked(learner, labels))
     if not known.any():
         raise DataError(
@@ -153,7 +160,7 @@ def use_classes(learner: Any, codes: np.ndarray, classes: np.ndarray) -> np.ndar
 def _numeric_target(learner: Any, y: Any, name: str) -> np.ndarray:
     if type(y) is np.ndarray and y.dtype == np.float64 and y.ndim == 1 and len(y):
         largest = np.abs(y).max()  # not a number where one of them is none
-        if largest <= learner._largest_target and np.isfinite(largest):
+        if largest <= learner._largest_target and largest < np.inf:
             return y
     if not learner._many_targets:
         y = column_or_1d(y, warn=True)
