@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils import _safe_indexing, validation
+from sklearn.utils import _safe_indexing, multiclass, validation
 
 from gnomon.bayes import GaussianNB
 from gnomon.contract import short_checks
@@ -154,6 +155,48 @@ def test_data_are_validated_as_by_scikit_learn(name: str) -> None:
         if expected[1] is None:
             assert vars(one).keys() == vars(other).keys()
             assert vars(one).get("n_features_in_") == vars(other).get("n_features_in_")
+
+
+def test_targets_are_checked_as_by_scikit_learn() -> None:
+    whole = np.array([3, 1, 1, 2, 3, 1])
+    targets = [
+        whole,
+        whole.astype(np.uint8),
+        whole > 1,
+        whole.astype(float),
+        whole.astype(np.float32) + 0.5,
+        np.where(whole > 1, np.nan, 1.0),
+        np.where(whole > 1, np.inf, 1.0),
+        np.arange(40),
+        np.arange(40) // 2,
+        np.arange(42) // 2,
+        whole[::2],
+        whole[:0],
+        whole[:, None],
+        whole.reshape(2, 3),
+        whole.astype(str),
+        whole.astype(object),
+        whole * 1j,
+        whole.tolist(),
+        np.int64(1),
+    ]
+    calls: list[tuple[str, Any, list[dict[str, Any]]]] = [
+        ("_check_y", validation, [{}, {"multi_output": True}, {"y_numeric": True}]),
+        ("column_or_1d", validation, [{}, {"warn": True}, {"dtype": float}]),
+        ("check_classification_targets", multiclass, [{}]),
+        ("unique_labels", multiclass, [{}]),
+    ]
+    for y in targets:
+        for name, module, choices in calls:
+            for params in choices:
+                with warnings.catch_warnings(record=True) as mine:
+                    warnings.simplefilter("always")
+                    found = outcome(getattr(short_checks, name), y, **params)
+                with warnings.catch_warnings(record=True) as theirs:
+                    warnings.simplefilter("always")
+                    expected = outcome(getattr(module, name), y, **params)
+                assert [str(each.message) for each in mine] == [str(w.message) for w in theirs]
+                require_same(found, expected, None)
 
 
 def test_an_estimator_that_was_not_fitted_is_refused() -> None:

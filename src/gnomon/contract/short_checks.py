@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _indexing as indexing
-from sklearn.utils import validation
+from sklearn.utils import multiclass, validation
 from sklearn.utils.metaestimators import available_if
 
 # Parameters of scikit-learn's checks that matter for what an array of floats is not: sparse, of
@@ -39,14 +39,24 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def is_finite(X: Any) -> bool:
-    """Whether X is an array of rows of finite floats in C order; False for some of huge ones."""
+    """Whether X is an array of finite floats in one piece of memory; False for some huge ones."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in FLOATS:
         return False
-    if X.size == 0 or not X.flags.c_contiguous:
+    if X.size == 0 or not X.flags.forc:
         return False
+    return squares_are_finite(X.ravel(order="K"))
+
+
+def squares_are_finite(line: np.ndarray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        line = X.ravel()
         return bool(np.isfinite(np.dot(line, line)))
+
+
+def is_line(y: Any) -> bool:
+    """Whether y is a plain array of one dimension, of numbers that are not missing or infinite."""
+    if type(y) is not np.ndarray or y.ndim != 1 or not y.size or not y.flags.c_contiguous:
+        return False
+    return y.dtype.kind in "biu" or (y.dtype in FLOATS and squares_are_finite(y))
 
 
 def as_checked(X: np.ndarray, params: dict[str, Any]) -> np.ndarray | None:
@@ -55,7 +65,7 @@ def as_checked(X: np.ndarray, params: dict[str, Any]) -> np.ndarray | None:
         if name in HARMLESS or name in ("dtype", "copy"):
             continue
         if name == "order":
-            known = value in (None, "C") or (value == "F" and X.flags.f_contiguous)
+            known = value is None or (value in ("C", "F") and X.flags[f"{value}_CONTIGUOUS"])
         elif name == "force_writeable":
             known = not value or X.flags.writeable or params.get("copy", False)
         elif name == "ensure_min_samples":
@@ -73,7 +83,7 @@ def as_checked(X: np.ndarray, params: dict[str, Any]) -> np.ndarray | None:
     kinds = params.get("dtype")
     kinds = tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)
     if kinds in ((None,), ("numeric",)) or X.dtype in kinds:
-        return X.copy() if params.get("copy") else X
+        return X.copy(order="K") if params.get("copy") else X
     wanted = np.dtype(kinds[0])
     wider = wanted.kind == "f" and wanted.itemsize >= X.dtype.itemsize
     return X.astype(wanted) if wider or wanted.kind == "i" else None
@@ -111,9 +121,36 @@ def validate_data(
         return found
     if not params.get("skip_check_array", False):
         of_target = {name: params[name] for name in OF_TARGET if name in params}
-        y = validation._check_y(y, **of_target, estimator=_estimator)
-        validation.check_consistent_length(X, y)
+        y = _check_y(y, **of_target, estimator=_estimator)
+        if len(X) != y.shape[0]:
+            validation.check_consistent_length(X, y)
     return found, y
+
+
+def _check_y(y: Any, *args: Any, **params: Any) -> Any:
+    """scikit-learn's function of this name, short for a line of finite numbers."""
+    return y if is_line(y) else validation._check_y(y, *args, **params)
+
+
+def column_or_1d(y: Any, **params: Any) -> Any:
+    """scikit-learn's function of this name, short for a line of finite numbers."""
+    if params.keys() <= {"warn", "input_name"} and is_line(y):
+        return y
+    return validation.column_or_1d(y, **params)
+
+
+def check_classification_targets(y: Any) -> None:
+    """scikit-learn's function of this name, short for whole numbers that are close together."""
+    whole = is_line(y) and y.dtype.kind in "iu"
+    if not whole or int(y.max()) - int(y.min()) >= len(y) // 2:  # else at most half are different
+        multiclass.check_classification_targets(y)
+
+
+def unique_labels(*ys: Any, **params: Any) -> Any:
+    """scikit-learn's function of this name, short for one line of whole numbers."""
+    if len(ys) == 1 and not params and is_line(ys[0]) and ys[0].dtype.kind in "iu":
+        return np.unique(ys[0])
+    return multiclass.unique_labels(*ys, **params)
 
 
 def check_is_fitted(estimator: Any, attributes: Any = None, **params: Any) -> None:
@@ -140,6 +177,13 @@ SHORT: dict[str, tuple[Any, Any]] = {
     "validate_data": (validation.validate_data, validate_data),
     "check_is_fitted": (validation.check_is_fitted, check_is_fitted),
     "_safe_indexing": (indexing._safe_indexing, _safe_indexing),
+    "_check_y": (validation._check_y, _check_y),
+    "column_or_1d": (validation.column_or_1d, column_or_1d),
+    "check_classification_targets": (
+        multiclass.check_classification_targets,
+        check_classification_targets,
+    ),
+    "unique_labels": (multiclass.unique_labels, unique_labels),
 }
 
 
@@ -184,6 +228,12 @@ def _with_checks(module: str) -> dict[str, Any]:
         if names.get(name) is original:
             names[name] = short
     return names
+
+
+SHORT["_check_partial_fit_first_call"] = (
+    multiclass._check_partial_fit_first_call,
+    with_short_checks(multiclass._check_partial_fit_first_call),
+)
 
 
 def methods_with_short_checks(peer: type) -> Iterator[tuple[str, Any]]:
