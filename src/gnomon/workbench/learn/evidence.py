@@ -48,6 +48,8 @@ WRONG = {
     "speed": "An equivalent learner predicts faster",
     "failures": "Folds failed",
 }
+# the titles of warnings, where they differ from those of what is bad
+DOUBTFUL = {"leak": "One column does nearly all"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Check:
         """What is wrong, where something is; else the name."""
         if self.verdict not in ("bad", "warning"):
             return self.name
-        return WRONG.get(self.name, self.name)
+        titles = WRONG | (DOUBTFUL if self.verdict == "warning" else {})
+        return titles.get(self.name, self.name)
 
     def __str__(self) -> str:
         mark = {"good": "ok", "warning": "!", "bad": "!!", "not made": "-"}[self.verdict]

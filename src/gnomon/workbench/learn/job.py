@@ -64,7 +64,7 @@ from gnomon.workbench.learn.blend import blended
 from gnomon.workbench.learn.checks import all_checks
 from gnomon.workbench.learn.evidence import Evidence
 from gnomon.workbench.learn.final_figure import final_figure, owners_of
-from gnomon.workbench.learn.lead import gap_between, leads
+from gnomon.workbench.learn.lead import LEVEL, gap_between, leads, p_against_best
 from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.own_estimators import in_words, own_entrants
@@ -298,7 +298,7 @@ class Learning:
         plan = self.plan(train, y)
         self.note_plan(plan)
         board = self.compare(plan, train, y)
-        chosen = self.choose(plan, board)
+        chosen = self.choose(plan, board, len(y))
         cost = plan.cost_of(chosen.name) if chosen.name != STACK else None
         model, n_fitted = self.fit_again(chosen, train, y, board, plan)
         model = self.with_unlabeled(chosen, model, train, y)
@@ -466,27 +466,55 @@ class Learning:
         rest = [each for each in wanted if each != self.problem.measure]
         return [self.problem.measure, *rest, MODEL_SIZE]
 
-    def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
-        """The simplest within one standard error of the best, or the best."""
+    def choose(self, plan: Plan, board: Leaderboard, n: int) -> Entrant:
+        """The simplest within one standard error of the best, or the best; of `n` rows."""
         entrants = {each.name: each for each in plan.entrants}
+        if self.settings.fit_learner is not None:
+            name, why = self.settings.fit_learner, "asked for"
+        else:
+            name, why = self.learns_from_all(*self.by_scores(entrants, board), board, n, plan)
+        self.run.decide(f"{name} is chosen", why)
+        return entrants[name]
+
+    def by_scores(self, entrants: dict[str, Entrant], board: Leaderboard) -> tuple[str, str]:
+        """Which learner the scores speak for, and why."""
         real = [name for name, lead in leads(board).items() if lead.is_real]
         best = next((each for each in board.results if each.name in real), board.best)
         if self.settings.choose == BEST:
-            self.run.decide(f"{best.name} is chosen", "it has the best mean")
-            return entrants[best.name]
+            return best.name, "it has the best mean"
         # where a learner beats the baseline beyond chance, only such learners are chosen from
         ahead = [each for each in board.results if each.name in real]
         near = [each for each in ahead or board.results if is_near(best, each)]
         # of equally simple ones the best, which comes first
         name = min(near, key=lambda each: entrants[each.name].complexity).name
-        why = "it has the best mean, and no simpler learner is within one standard error of it"
-        if name != best.name:
-            why = (
-                f"it is the simplest learner within one standard error of the best, {best.name} "
-                f"({distance_from(best, board[name])})"
-            )
-        self.run.decide(f"{name} is chosen", why)
-        return entrants[name]
+        if name == best.name:
+            why = "it has the best mean, and no simpler learner is within one standard error of it"
+            return name, why
+        return name, (
+            f"it is the simplest learner within one standard error of the best, {best.name} "
+            f"({distance_from(best, board[name])})"
+        )
+
+    def learns_from_all(
+        self, name: str, why: str, board: Leaderboard, n: int, plan: Plan
+    ) -> tuple[str, str]:
+        """That learner, or one not shown to be worse where only this has time for all rows.
+
+        Twice the rows gain more than a difference that chance explains.
+        """
+        rows = self.affordable_rows(board[name], n, plan)
+        if rows >= n or name == BASELINE:
+            return name, why
+        p = p_against_best(board)
+        for each in board.results[: board.names.index(BASELINE)]:
+            as_good = not p.get(each.name, 1.0) < LEVEL
+            if as_good and self.affordable_rows(each, n, plan) >= n:
+                self.settings.fit_learner = each.name
+                return each.name, (
+                    f"in the budget it can learn from all {n:,} rows and {name}, whose score is "
+                    f"not shown to be better, from {rows:,}"
+                )
+        return name, why
 
     def fit_again(
         self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan

@@ -107,6 +107,13 @@ class LearnOptions(Options):
         least=1,
         help="Rows that the final model learns from at most; all that time allows.",
     )
+    fit_learner: str | None = option(
+        None,
+        flag=None,
+        free=True,
+        help="The learner of the final model; by default chosen by the scores, and by whether time "
+        "allows it to learn from all rows.",
+    )
     search: Any = option(
         None,
         flag=None,
