@@ -13,6 +13,8 @@ from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of
+from gnomon.workbench.web.tasks import END, TASK, write_json
+from tests.jobs.test_web_guard import client_of
 from tests.jobs.web import browsed, ended, served, submit, text_of
 
 pytestmark = pytest.mark.covers("run-report")
@@ -116,3 +118,23 @@ def test_a_wrong_form_is_shown_again_with_what_is_wrong(tmp_path):
         page.go(f"{server.root}/help?word=accuracy")
         assert "share of rows whose predicted class is right" in text_of(page)
         assert page.errors == []
+
+
+def test_a_run_that_failed_leads_back_to_its_filled_form(tmp_path):
+    client = client_of(tmp_path)
+    session = client.bench.session
+    session.open("example:iris")
+    session.change("reshape", {"where": ["species <> 'setosa'"]})
+    assert session.words_of_source(session.source()) == "iris, changed in this session"
+    assert session.words_of_source("/data/iris.csv") == "/data/iris.csv"
+    (tmp_path / "runs" / "one").mkdir(parents=True)
+    options = {"target": "species", "test_share": 0.37}
+    folder = session.task_folder("one")
+    folder.mkdir(parents=True)
+    write_json(folder / TASK, {"do": "job", "job": "learn", "options": options})
+    write_json(folder / END, {"status": "failed", "error": "It did not work."})
+    shown = client.get("/runs/one").text
+    assert "It did not work." in shown
+    assert 'href="/jobs/learn?from=one"' in shown
+    assert 'value="0.37"' in client.get("/jobs/learn?from=one").text
+    assert client.get("/jobs/learn?from=nothing").status_code == 400

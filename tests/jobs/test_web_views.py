@@ -14,6 +14,8 @@ from gnomon.reduce import PCA
 from gnomon.sequence import pagerank
 from gnomon.table import Table, example
 from gnomon.workbench.web.brush import brush_sql
+from gnomon.workbench.web.columns import headers_of
+from gnomon.workbench.web.pages.views import first_views
 from gnomon.workbench.web.tasks import read_json
 from gnomon.workbench.web.views import KINDS, view
 from gnomon.workbench.workflows import LinkedPages, RowTour
@@ -44,6 +46,23 @@ def test_views_count_all_rows_and_mark_the_selected_ones(rng):
     assert matrix[0][1] == pytest.approx(expected, abs=1e-4)
     points = view(table, "scatter", x="v", y="w", color="g", where=where)
     assert sum(len(trace.x) for trace in points.data) == 3000, "every third row"
+
+
+def test_the_first_views_are_of_columns_with_many_values(rng):
+    columns = {
+        "sex": rng.integers(0, 2, 50),
+        "age": rng.normal(size=50),
+        "pulse": rng.normal(size=50),
+    }
+    table = Table.from_dict(columns)
+    first = first_views(table, headers_of(table))
+    assert [(each["kind"], each["x"]) for each in first[:2]] == [
+        ("scatter", "age"),
+        ("histogram", "age"),
+    ]
+    assert first[0]["y"] == "pulse"
+    few = table.select(["sex"])
+    assert [each["x"] for each in first_views(few, headers_of(few))] == ["sex"]
 
 
 def test_steps_of_whole_numbers_hold_equally_many_of_them():

@@ -65,19 +65,24 @@ class MapResult(JobResult):
         """The method of the most trustworthy map."""
         return next(iter(self.places))
 
+    @property
+    def clear(self) -> bool:
+        """Whether most neighbours on the best map are true ones."""
+        return self.quality[self.best].trustworthiness.value >= 0.8
+
     def verdict(self) -> str:
         """In a sentence: how far the best map can be trusted."""
         found = self.quality[self.best]
         share = found.trustworthiness.value
         words = "shows true neighbours" if share >= 0.9 else "invents many neighbours"
-        if 0.8 <= share < 0.9:
+        if self.clear and share < 0.9:
             words = "shows mostly true neighbours"
         return (
             f"The map by {self.best} {words}: trustworthiness {found.trustworthiness}, continuity "
             f"{found.continuity}, stress {found.stress}. "
             + (
                 "Maps of one cloud show clumps too: whether there are groups, `gnomon group` tests."
-                if share >= 0.8
+                if self.clear
                 else "The rows have more than two dimensions that matter: believe no map of them."
             )
         )
@@ -125,6 +130,7 @@ class MapResult(JobResult):
         return as_json(
             {
                 "verdict": self.verdict(),
+                "clear": self.clear,
                 "best": self.best,
                 "quality": {
                     name: dict(zip(("trustworthiness", "continuity", "stress"), found[:3]))

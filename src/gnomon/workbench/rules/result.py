@@ -155,6 +155,7 @@ class RulesResult(JobResult):
         return as_json(
             {
                 "verdict": self.verdict(),
+                "clear": bool(self.rules),
                 "baskets": self.itemsets.n_baskets,
                 "items": len(self.itemsets.items),
                 "item sets": len(self.itemsets.counts),

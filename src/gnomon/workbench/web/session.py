@@ -15,7 +15,14 @@ from typing import Any
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.table import Table
 from gnomon.table.sql import without_secret
-from gnomon.workbench.base.runs import RunError, new_name, plain_name
+from gnomon.workbench.base.runs import (
+    RECORD,
+    RunError,
+    find_run,
+    new_name,
+    plain_name,
+    read_record,
+)
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web import steps as step_kinds
 from gnomon.workbench.web import worker
@@ -134,6 +141,24 @@ class Session:
         """What the table is called."""
         opened = [each for each in self.steps if each["do"] == "open"]
         return step_kinds.shortened(opened[-1]["with"]["source"]) if opened else ""
+
+    def words_of_source(self, source: str) -> str:
+        """A source as people know it: tables of the session are called as they were opened."""
+        place = Path(source)
+        if place.parent != self.folder / "tables" or not place.stem.isdigit():
+            return source
+        steps = [each for each in self.content["steps"] if each["id"] <= int(place.stem)]
+        opened = [each["with"]["source"] for each in steps if each["do"] == "open"]
+        return f"{step_kinds.shortened(opened[-1])}, changed in this session" if opened else source
+
+    def options_of(self, run: str) -> dict[str, Any]:
+        """The options of a run: as it recorded them, else as it was given them."""
+        place = self.runs / plain_name(run)
+        if not (place / RECORD).exists():
+            task = read_json(self.task_folder(plain_name(run)) / TASK) or {}
+            if "options" in task:
+                return dict(task["options"])
+        return dict(read_record(find_run(run, self.runs))["settings"])
 
     def headers(self) -> list[dict[str, Any]]:
         """What the heads of the columns show."""

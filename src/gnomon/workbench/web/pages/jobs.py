@@ -12,7 +12,6 @@ from starlette.responses import Response
 from gnomon.engine.errors import DataError
 from gnomon.workbench.base.command import FILES, JobCommand
 from gnomon.workbench.base.job import Job
-from gnomon.workbench.base.runs import find_run, read_record
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 from gnomon.workbench.web.forms import fields_of, values_of
@@ -50,7 +49,7 @@ def job_page(bench: Workbench, asked: Asked) -> Response:
     job = job_of(asked)
     given: dict[str, Any] = {}
     if asked.get("from"):
-        given = read_record(find_run(asked.get("from"), bench.session.runs))["settings"]
+        given = bench.session.options_of(asked.get("from"))
     given |= {name: values[0] for name, values in asked.query.items() if values[0]}
     return form_page(bench, job, given)
 

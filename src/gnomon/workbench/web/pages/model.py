@@ -6,6 +6,7 @@ move along.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,16 @@ def model_page(bench: Workbench, asked: Asked) -> Response:
         here="runs",
         name=folder.name,
         record=record,
-        card=card_of(record, model, sample),
+        card=card_of(record, model, sample, bench.session.words_of_source),
         is_open=bench.session.table is not None,
         fields=fields_of_row(sample),
         classes=[str(each) for each in getattr(model, "classes_", [])],
     )
 
 
-def card_of(record: dict[str, Any], model: Any, sample: Table) -> list[tuple[str, str]]:
+def card_of(
+    record: dict[str, Any], model: Any, sample: Table, words: Callable[[str], str]
+) -> list[tuple[str, str]]:
     """The model card: what it predicts from what, how well, and what to be careful about."""
     results, settings = record.get("results", {}), record.get("settings", {})
     score = results.get("test") or results.get("test_score") or {}
@@ -55,7 +58,7 @@ def card_of(record: dict[str, Any], model: Any, sample: Table) -> list[tuple[str
         ("method", str(results.get("chosen", type(model).__name__))),
         ("predicts", str(settings.get("target", ""))),
         ("from", f"{len(sample.columns)} columns: {', '.join(sample.columns)}"),
-        ("data", f"{record['data']['rows']:,} rows of {record.get('source') or 'a table'}"),
+        ("data", f"{record['data']['rows']:,} rows of {words(record.get('source') or 'a table')}"),
     ]
     if results.get("n_fitted"):
         card.append(("fitted on", f"{results['n_fitted']:,} rows"))

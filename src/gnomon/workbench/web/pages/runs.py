@@ -60,9 +60,12 @@ def content_of(bench: Workbench, folder: Path) -> dict[str, Any]:
     record = record_of(folder)
     state = bench.session.state(folder.name) or TaskState(state_of(record) if record else "stopped")
     finished = state.status == "finished"
+    task = read_json(bench.session.task_folder(folder.name) / TASK) or {}
     return {
         "name": folder.name,
         "record": record,
+        "job": record.get("job", task.get("job")),
+        "source": bench.session.words_of_source(record.get("source") or "a table"),
         "state": state,
         "poll": f"/runs/{folder.name}",
         "tables": tables_of(folder) if finished else [],

@@ -19,6 +19,7 @@ from gnomon.workbench.web.pages.table import needed
 from gnomon.workbench.web.views import KINDS, drawn
 
 MOST_VIEWS = 12  # judgement: each view is queried again after each brush
+FEW = 6  # judgement: filled bars of 24 below which a histogram shows counts of single values
 SHOWN_ROWS = 12  # judgement: a few of the brushed rows, beside the pictures
 
 
@@ -28,7 +29,11 @@ def views_page(bench: Workbench, asked: Asked) -> Response:
     table, step = session.require_table()
     opened = [each["id"] for each in session.steps if each["do"] == "open"][-1]
     if session.content.get("views_of") != opened:
-        session.content |= {"views": first_views(table), "views_of": opened, "brush": []}
+        session.content |= {
+            "views": first_views(table, session.headers()),
+            "views_of": opened,
+            "brush": [],
+        }
         session.write()
     return bench.page(
         "views.html",
@@ -42,9 +47,15 @@ def views_page(bench: Workbench, asked: Asked) -> Response:
     )
 
 
-def first_views(table: Table) -> list[dict[str, str]]:
-    """Views to begin with: two columns against each other, a histogram, bars, correlations."""
-    numbers = list(table.schema.of_kind(Kind.NUMBER, Kind.INTEGER))
+def first_views(table: Table, headers: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Views to begin with: two columns against each other, a histogram, bars, correlations.
+
+    Numbers of few values come last: points of 0 and 1 lie on each other.
+    """
+    taken = {each["name"]: sum(n > 0 for _, n in each["bars"]) for each in headers}
+    numbers = sorted(
+        table.schema.of_kind(Kind.NUMBER, Kind.INTEGER), key=lambda name: taken[name] < FEW
+    )
     groups = list(table.schema.of_kind(*GROUPED))
     found = []
     if len(numbers) >= 2:
