@@ -348,3 +348,47 @@ def test_the_ipython_extension_installs_and_uninstalls():
     assert accelerate.installed()
     accelerate.unload_ipython_extension(None)
     assert not accelerate.installed()
+
+
+LATE = """
+import builtins, pickle, sys
+import gnomon.accelerate
+usual = builtins.__import__
+gnomon.accelerate.install()
+import numpy as np
+from sklearn.covariance import EllipticEnvelope
+from sklearn.isotonic import check_increasing
+from sklearn.metrics import label_ranking_average_precision_score as precision
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import PowerTransformer, QuantileTransformer
+from sklearn.tree import DecisionTreeClassifier
+late = [name for name in ("pandas", "scipy.stats") if name in sys.modules]
+assert builtins.__import__ is usual
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = X[:, 0] > 0
+assert pickle.loads(pickle.dumps(EllipticEnvelope(random_state=0).fit(X))).predict(X).min() == -1
+search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}).fit(X, y)
+print(late, check_increasing(X[:, 0], X[:, 0]), search.cv_results_["rank_test_score"],
+      precision(y[:, None] == [0, 1], X[:, :2]),
+      QuantileTransformer(n_quantiles=10, output_distribution="normal").fit_transform(X).sum(),
+      PowerTransformer().fit(X).lambdas_, "scipy.stats" in sys.modules)
+import pandas, scipy.stats
+from sklearn.utils import fixes
+assert fixes.pd.DataFrame is pandas.DataFrame
+print(DecisionTreeClassifier().fit(pandas.DataFrame(X, columns=list("abc")), y).feature_names_in_)
+"""
+
+
+def test_scikit_learn_uses_statistics_and_pandas_that_are_imported_late():
+    def printed(program):
+        command = [sys.executable, "-W", "ignore", "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.partition("] ")
+
+    imported, _, found = printed(LATE)
+    at_once, _, expected = printed(
+        LATE.replace("gnomon.accelerate.install()", "import pandas, scipy.stats")
+    )
+    assert (imported, at_once) == ("[", "['pandas', 'scipy.stats'")
+    assert found == expected

@@ -30,6 +30,9 @@ IsolationForest
 Isomap, MDS                                           paths and stress in kernels
 ====================================================  ==========================================
 
+Where scikit-learn is not imported yet, its imports of pandas and of SciPy's statistics, a third of
+the time of ``import sklearn.ensemble``, are put off until something uses them.
+
 Examples
 --------
 >>> import gnomon.accelerate

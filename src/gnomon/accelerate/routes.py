@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from gnomon.accelerate import ledger, limits
+from gnomon.accelerate import imports, ledger, limits
 from gnomon.accelerate.unsupported import Unsupported
 
 ROUTES: list[Route] = []
@@ -167,12 +167,12 @@ def install_in(module: ModuleType) -> None:
 
 
 class Watch(importlib.abc.MetaPathFinder):
-    """Finder that installs the routes of a module of scikit-learn when it is imported."""
+    """Finder of modules whose routes are installed, or imports put off, when they are imported."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if all(route.module != fullname for route in ROUTES):
+        if not imports.concerns(fullname) and all(route.module != fullname for route in ROUTES):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
@@ -190,7 +190,8 @@ class _Loader(importlib.abc.Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        self._loader.exec_module(module)
+        with imports.put_off(module):
+            self._loader.exec_module(module)
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader

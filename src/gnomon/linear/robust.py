@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Regressor, Takes
@@ -34,7 +34,7 @@ from gnomon.linear.design import decision, first_means, is_sparse, with_constant
 from gnomon.linear.solve import EPS, symmetric_solve
 
 # The median of |Z|, so that a normal's scale is its deviation.
-NORMAL_QUARTILE = float(stats.norm.ppf(0.75))
+NORMAL_QUARTILE = float(special.ndtri(0.75))
 PROPOSAL_2_BEND = 1.5  # the default of MASS::hubers
 
 
