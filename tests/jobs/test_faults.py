@@ -28,7 +28,9 @@ import pytest
 import gnomon
 from gnomon.engine.errors import GnomonError
 from gnomon.table import Table
-from gnomon.workbench.base.runs import Run, RunError, locked, state_of
+from gnomon.workbench.base import runs
+from gnomon.workbench.base.runs import Run, RunError, locked, read_record
+from gnomon.workbench.base.whole_file import WriteError
 from gnomon.workbench.learn.job import resume
 
 KILLS = int(os.environ.get("GNOMON_TEST_KILLS", "5"))  # a full proof: 200
@@ -264,13 +266,22 @@ def test_a_damaged_plan_is_refused_with_the_remedy(table, tmp_path):
         learn(table, tmp_path / "run")
 
 
-def test_a_full_disk_is_told_without_a_traceback_and_the_run_has_ended(table, tmp_path):
-    with (
-        pytest.raises(GnomonError, match="No space left"),
-        Run.begin(tmp_path / "run", table, None, options(), "learn") as run,
-    ):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    assert state_of(run.record) == "failed"
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(OSError(errno.ENOSPC, "No space left on device"), "failed"), (KeyboardInterrupt, "stopped")],
+)
+def test_a_run_that_ends_on_a_full_disk_says_so(error, status, table, tmp_path, monkeypatch):
+    def refuse(path, content):
+        raise WriteError(f"cannot write {path}: No space left on device")
+
+    run = Run.begin(tmp_path / "run", table, None, options(), "learn")
+    monkeypatch.setattr(runs, "write_whole", refuse)
+    with pytest.raises((GnomonError, KeyboardInterrupt)) as caught, run:
+        raise error
+    if status == "failed":
+        assert "No space left" in str(caught.value)
+        assert "gnomon learn --resume" in str(caught.value)
+    assert read_record(tmp_path / "run")["status"] == status
 
 
 def options():

@@ -123,12 +123,17 @@ class Run:
         self.record.pop("process", None)
         self.record["status"] = "stopped" if is_stop else "failed"
         self.record["error"] = "" if is_stop else f"{kind.__name__}: {error}"
-        with contextlib.suppress(WriteError):  # a full disk: the error below says so
+        try:
             self.write()
+        except WriteError:  # a full disk
+            assert self.path is not None
+            mark_in_place(self.path / RECORD, self.record["status"])
         if isinstance(error, OSError) and not isinstance(error, GnomonError):
+            is_learn = self.record["job"] == "learn"
+            again = f"'gnomon learn --resume {self.path}'" if is_learn else "the same command again"
             raise WriteError(
                 f"cannot write in {self.path}: {error.strerror or error}. Free some space; "
-                f"'gnomon learn --resume {self.path}' goes on from the folds that are kept"
+                f"{again} goes on from what is kept"
             ) from error
 
     @property
@@ -165,6 +170,14 @@ class Run:
         result.write(self.path)
         self.record["status"] = "finished"
         self.write()
+
+
+def mark_in_place(place: Path, status: str) -> None:
+    """Change the status in a record where it stands: a full disk has no room to write it anew."""
+    before, after = (f'"status": "{each}"'.encode() for each in ("running", status))
+    with contextlib.suppress(OSError, ValueError), open(place, "r+b") as file:
+        file.seek(file.read().index(before))
+        file.write(after.ljust(len(before)))
 
 
 def locked(path: Path) -> Any:
