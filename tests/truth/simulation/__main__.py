@@ -2,7 +2,8 @@
 
 ``python -m tests.truth.simulation [word ...]`` runs those whose job or name has a word. Counts are
 kept in benchmarks/truth.json, so that a run that was stopped goes on where it ended, and more
-repeats add to those that were made. ``--fresh`` forgets the counts of what is run.
+repeats add to those that were made. ``--fresh`` forgets the counts of what is run: where an
+interval or a test was changed, earlier counts say nothing of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tests.truth.simulation.harness import Count, Record, Simulation, lines, repeated
@@ -42,6 +43,7 @@ def main() -> int:
     """Run what is asked for; 1 where a statement fails."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="simulations whose job or name has one of these")
+    parser.add_argument("--laws", nargs="+", help="these laws alone")
     parser.add_argument("--repeats", type=int, default=1000, help="tables per law")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--fresh", action="store_true", help="forget earlier counts")
@@ -52,12 +54,14 @@ def main() -> int:
         for each in SIMULATIONS
         if not asked.words or any(word in f"{each.job}/{each.name}" for word in asked.words)
     ]
+    if asked.laws:
+        chosen = [
+            replace(each, laws=tuple(law for law in each.laws if law in asked.laws))
+            for each in chosen
+        ]
     if asked.fresh:
-        records = {
-            key: each
-            for key, each in records.items()
-            if not any(key.startswith(f"{one.job}/{one.name}/") for one in chosen)
-        }
+        again = {name for each in chosen for name in names(each)}
+        records = {name: each for name, each in records.items() if name not in again}
     run(chosen, records, asked.repeats, time.time() + asked.seconds)
     failed = write_results(read_records())
     print(f"{RESULTS} is written; {failed} statements fail in a law")
@@ -69,12 +73,21 @@ def run(chosen: list[Simulation], records: dict[str, Record], repeats: int, unti
     for target in range(BLOCK, repeats + BLOCK, BLOCK):
         for each in chosen:
             for law in each.laws:
-                record = records.setdefault(f"{each.job}/{each.name}/{law}", Record())
+                record = records.setdefault(name_of(each, law), Record())
                 repeated(each, law, record, min(target, repeats), until)
                 write_records(records, chosen)
         print(f"{min(target, repeats)} repeats", flush=True)
         if time.time() >= until:
             return
+
+
+def name_of(each: Simulation, law: str) -> str:
+    """Under which the counts of a simulation and law are kept."""
+    return f"{each.job}/{each.name}/{law}"
+
+
+def names(each: Simulation) -> list[str]:
+    return [name_of(each, law) for law in each.laws]
 
 
 def read_records() -> dict[str, Record]:
@@ -90,9 +103,8 @@ def read_records() -> dict[str, Record]:
 
 def write_records(records: dict[str, Record], chosen: list[Simulation]) -> None:
     """Keep the counts of what was run, beside those that another run has written meanwhile."""
-    ours = tuple(f"{each.job}/{each.name}/" for each in chosen)
-    known = {key: each for key, each in records.items() if key.startswith(ours)}
-    known = read_records() | known
+    ours = {name for each in chosen for name in names(each)}
+    known = read_records() | {name: each for name, each in records.items() if name in ours}
     plain = {key: asdict(each) for key, each in sorted(known.items())}
     RECORDS.write_text(json.dumps(plain, indent=1) + "\n")
 
@@ -102,7 +114,7 @@ def write_results(records: dict[str, Record]) -> int:
     written, failed = [], 0
     for each in SIMULATIONS:
         for law in each.laws:
-            record = records.get(f"{each.job}/{each.name}/{law}")
+            record = records.get(name_of(each, law))
             for statement, of, count, verdict in lines(each, law, record) if record else ():
                 failed += verdict == "FAILS"
                 measured = f"{count.share:.1%} ± {count.error:.1%}" if count.n else "-"
