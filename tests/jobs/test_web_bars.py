@@ -9,20 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.request import HTTPCookieProcessor, build_opener
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 import pytest
 
 import gnomon
-from gnomon.table import Table, example
+from benchmarks.web import PARTS
+from gnomon.table import example
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.web.columns import GROUPED
-from gnomon.workbench.web.server import prepare
-from gnomon.workbench.web.session import NICENESS, Session
+from gnomon.workbench.web.session import Session
 from tests.jobs.test_web_runs import results_of_script
 from tests.jobs.test_web_table import open_menu
 from tests.jobs.web import browsed, ended, served, submit, text_of
@@ -51,15 +48,6 @@ SESSIONS = [
     ("breast_cancer", ["diagnosis"], "advise", {"target": "diagnosis"}),
     ("customers", ["last_message"], "search", {"query": "late invoice"}),
 ]  # fmt: skip
-
-
-def finished(session: Session, name: str, seconds: float = 300) -> None:
-    """Wait until a task has ended well."""
-    end = time.monotonic() + seconds
-    while (state := session.state(name)) is None or state.status == "running":
-        assert time.monotonic() < end, f"{name} takes too long"
-        time.sleep(0.2)
-    assert state.status == "finished", state.error
 
 
 def clicked(page, server, rng, kept: list[str]) -> None:
@@ -131,96 +119,13 @@ def test_an_exported_script_gives_the_same_bits(tmp_path, rng, number):
     assert gnomon.read(tmp_path / "again.arrow").equals(last)
 
 
-def test_ten_million_rows_scroll_smoothly(tmp_path, rng):
-    n = 10_000_000
-    columns = {"x": rng.normal(size=n).round(4), "k": rng.integers(0, 1000, n)}
-    pa.csv.write_csv(pa.table({"row": np.arange(n), **columns}), tmp_path / "big.csv")
-    with served(tmp_path) as server, browsed(server) as page:
-        task = server.bench.session.open(str(tmp_path / "big.csv"))
-        finished(server.bench.session, task, 900)
-        page.go(f"{server.root}/table")
-        page.wait_for("document.querySelectorAll('#rows tr').length > 5")
-        took = []
-        for row in rng.integers(0, n - 60, 60):
-            took.append(
-                page.evaluate(
-                    "new Promise(done => { const begin = performance.now(); "
-                    f"gnomonTable.moveTo({row}); const look = () => "
-                    f"Number(document.getElementById('rows').dataset.first) === {row} "
-                    "? done(performance.now() - begin) : setTimeout(look, 1); look() })"
-                )
-            )
-            shown = page.evaluate("document.querySelector('#rows td').innerText")
-            assert shown == str(row), "every row is there"
-        print(f"p95 {np.quantile(took, 0.95):.0f} ms, {load()}")
-        assert np.quantile(took, 0.95) < 150 * busy()
-
-
-def test_pages_stay_quick_while_a_fit_uses_all_cores(tmp_path):
-    with served(tmp_path, niceness=NICENESS) as server, browsed(server) as page:
-        session = server.bench.session
-        session.open("example:digits")
-        name = session.run_job("learn", {"target": example("digits").columns[-1], "budget": "600s"})
-        time.sleep(8)
-        took = []
-        for _ in range(12):
-            for place in ("/", "/table", "/jobs/learn", f"/runs/{name}"):
-                begin = time.monotonic()
-                page.go(server.root + place)
-                took.append(time.monotonic() - begin)
-        assert session.state(name).status == "running", session.state(name).error
-        begin = time.monotonic()
-        page.follow("document.querySelector('#cancel').click()")
-        cancelled = time.monotonic() - begin
-        assert page.evaluate("document.querySelector('#task').dataset.status") == "stopped"
-        print(f"p95 {np.quantile(took, 0.95):.2f} s, cancelled in {cancelled:.1f} s, {load()}")
-        assert np.quantile(took, 0.95) < 0.3 * busy()
-        assert cancelled < 2 * busy()
-
-
-def busy() -> float:
-    """Processes per core: times of a busy machine are that much longer."""
-    return max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
-
-
-def load() -> str:
-    return f"load {os.getloadavg()[0]:.1f}"
-
-
-def test_a_cold_page_comes_within_a_second_and_asks_nobody_else(tmp_path):
-    with served(tmp_path) as server:
-        prepare(server.bench)  # as the server does two seconds after its start
-        server.bench.session.open("example:customers")
-        for place in ("/", "/table", "/views", "/jobs/learn", "/runs", "/replay", "/help"):
-            with browsed(server) as page:  # a new browser each time: nothing is cached
-                begin = time.monotonic()
-                page.go(server.root + place)
-                took = time.monotonic() - begin
-                print(f"{place} {took:.2f} s, {load()}")
-                assert took < 1 * busy()
-                page.wait_for("[...document.querySelectorAll('.plot')].every(p => p.dataset.drawn)")
-                print(f"{place} with its figures {time.monotonic() - begin:.2f} s")
-                assert page.errors == []
-                assert page.requests == []
-
-
-def test_a_table_of_200_columns_takes_a_second_of_processor_time(tmp_path, rng):
-    numbers_ = {f"x{k}": rng.normal(size=2000) for k in range(120)}
-    whole = {f"k{k}": rng.integers(0, 50, 2000) for k in range(40)}
-    groups = {f"g{k}": rng.choice(list("abcdef"), 2000) for k in range(40)}
-    Table.from_dict(numbers_ | whole | groups).save(tmp_path / "wide.csv")
-    with served(tmp_path) as server:
-        task = server.bench.session.open(str(tmp_path / "wide.csv"))
-        if task is not None:
-            finished(server.bench.session, task)
-        got = build_opener(HTTPCookieProcessor())
-        got.open(f"{server.root}/help?token={server.link.split('token=')[1]}").read()
-        begin = time.process_time()  # of the server's thread and those of DuckDB, here
-        shown = got.open(f"{server.root}/table").read().decode()
-        took = time.process_time() - begin
-    print(f"200 columns: {took:.2f} s of processor time")
-    assert shown.count("data-column=") == 200
-    assert took < 1
+@pytest.mark.parametrize("part", PARTS)
+def test_the_bars_of_time_hold(tmp_path, part):
+    load = os.getloadavg()[0]
+    busy = max(load / (os.cpu_count() or 1), 1)  # processes per core: times are that much longer
+    for line in PARTS[part](tmp_path):
+        print(line, f"load {load:.1f}")
+        assert line.seconds < line.bar * busy, str(line)
 
 
 def test_a_killed_server_loses_nothing(tmp_path):
