@@ -199,15 +199,16 @@ def main() -> None:
         folder = Path(arguments[place + 1])
         arguments = arguments[:place] + arguments[place + 2 :]
     asked = arguments or list(PARTS)
-    kept = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    rows = {part: [line for line in kept if line.startswith(f"| {part} |")] for part in PARTS}
+    measured: dict[str, list[str]] = {}
     for part in asked:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as fresh:
             used = folder if folder is not None and part == "scroll" else Path(fresh)
             used.mkdir(parents=True, exist_ok=True)
-            rows[part] = [str(line) for line in PARTS[part](used)]
-        print(*rows[part], sep="\n", flush=True)
-    lines = [line for part in PARTS for line in rows[part]]
+            measured[part] = [str(line) for line in PARTS[part](used)]
+        print(*measured[part], sep="\n", flush=True)
+    known = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    kept = {part: [line for line in known if line.startswith(f"| {part} |")] for part in PARTS}
+    lines = [line for part in PARTS for line in (kept | measured)[part]]
     head = (
         "# The workbench in a browser\n\n"
         "`python -m benchmarks.web` on a quiet machine, Chromium without a window; the bars are "
