@@ -34,8 +34,9 @@ class BayesianOptimization(SurrogateSearch):
     Parameters
     ----------
     surrogate : estimator, default=None
-        A regressor with ``predict(X, return_std=True)``. By default kriging with a Matern 5/2
-        covariance and a range per dimension, the most probable under weak priors.
+        A regressor with ``predict(X, return_std=True)``, such as `Kriging`, which has one range for
+        all columns. By default kriging with a Matern 5/2 covariance and a range per dimension, the
+        most probable under weak priors; whole numbers and categories have theirs too.
     n_initial : int, default=None
         Points of the first design; 3 more than dimensions by default.
     batch_size : int, default=1
