@@ -23,9 +23,10 @@ class Link:
     predictor: Callable[[np.ndarray], np.ndarray]
     mean: Callable[[np.ndarray], np.ndarray]
     slope: Callable[[np.ndarray], np.ndarray]
+    parameter: float = 0.0
 
     def __reduce__(self):
-        return link_of, (self.name,)
+        return link_of, (self.name, self.parameter)
 
 
 def _cloglog_mean(f):
@@ -50,9 +51,27 @@ LINKS = {
 }
 
 
-def link_of(name: str) -> Link:
-    """The link of a name."""
-    return LINKS[name]
+def negative_binomial_link(overdispersion: float) -> Link:
+    """The canonical link of the negative binomial family: log(a m / (1 + a m))."""
+
+    def mean(f):
+        return 1 / (overdispersion * np.expm1(-f))
+
+    return Link(
+        "negative binomial",
+        lambda m: -np.log1p(1 / (overdispersion * m)),
+        mean,
+        lambda f: mean(f) * (1 + overdispersion * mean(f)),
+        overdispersion,
+    )
+
+
+LINK_NAMES = {*LINKS, "negative binomial"}
+
+
+def link_of(name: str, parameter: float = 0.0) -> Link:
+    """The link of a name, with its overdispersion where it has one."""
+    return negative_binomial_link(parameter) if name == "negative binomial" else LINKS[name]
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,15 @@ from gnomon.linear.design import (
     with_constant,
 )
 from gnomon.linear.elastic_net import PenaltyPath
-from gnomon.linear.families import FAMILIES, LINKS, Family, Link, family_of, newton_weights
+from gnomon.linear.families import (
+    FAMILIES,
+    LINK_NAMES,
+    Family,
+    Link,
+    family_of,
+    link_of,
+    newton_weights,
+)
 from gnomon.linear.glm_path import glm_path
 from gnomon.linear.glm_sparse import (
     SPARSE_CHUNK,
@@ -174,8 +182,9 @@ class GLM(Regressor, SumLearner):
         ``"gaussian"``, ``"binomial"``, ``"poisson"``, ``"gamma"``, ``"inverse gaussian"``,
         ``"negative binomial"`` or ``"tweedie"``.
     link : str or None, default=None
-        ``"identity"``, ``"log"``, ``"logit"``, ``"probit"``, ``"cloglog"``, ``"inverse"`` or
-        ``"sqrt"``; by default the usual one of the family.
+        ``"identity"``, ``"log"``, ``"logit"``, ``"probit"``, ``"cloglog"``, ``"inverse"``,
+        ``"inverse squared"``, ``"sqrt"`` or, of the family of this name, ``"negative binomial"``
+        (the canonical one); by default the usual one of the family.
     alpha : float, default=0.0
         Weight of the penalty.
     l1_ratio : float, default=0.0
@@ -237,7 +246,7 @@ class GLM(Regressor, SumLearner):
 
     _parameter_constraints = {
         "family": [StrOptions({*FAMILIES, "negative binomial", "tweedie"})],
-        "link": [StrOptions(set(LINKS)), None],
+        "link": [StrOptions(LINK_NAMES), None],
         "alpha": [at_least(0.0)],
         "l1_ratio": [between(0.0, 1.0)],
         "offset": [str, whole(0), None],
@@ -300,7 +309,8 @@ class GLM(Regressor, SumLearner):
         return family_of(self.family, float(parameters.get(self.family, 0.0)))
 
     def _link(self) -> Link:
-        return LINKS[self.link or self._family().link]
+        family = self._family()
+        return link_of(self.link or family.link, family.parameter)
 
     def _fit(self, data: Data) -> None:
         vars(self).pop("overdispersion_", None)
@@ -332,6 +342,11 @@ class GLM(Regressor, SumLearner):
             raise DataError(
                 f"link={link.name!r} gives means between 0 and 1, those of family='binomial' only; "
                 f"family={self.family!r} has link={family.link!r} by default"
+            )
+        if link.name == "negative binomial" and family.name != link.name:
+            raise DataError(
+                f"link={link.name!r} is of the family of this name; family={self.family!r} has "
+                f"link={family.link!r} by default"
             )
         if family.outside(low, high):
             raise DataError(
