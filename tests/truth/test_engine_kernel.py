@@ -181,6 +181,36 @@ def test_a_kernel_with_a_named_tuple_is_loaded_from_the_cache(tmp_path):
     assert [run.stdout.strip() for run in runs] == ["3.0 [False]", "3.0 [True]"], runs[0].stderr
 
 
+@needs_jit
+def test_kernels_compiled_by_two_processes_are_in_the_cache(tmp_path):
+    (tmp_path / "sums.py").write_text(
+        "from gnomon.engine.kernel import kernel\n"
+        "@kernel('f8|f4[:]')\n"
+        "def first(x):\n"
+        "    return x[0]\n"
+        "@kernel('f8[:]')\n"
+        "def second(x):\n"
+        "    return x[1]\n"
+    )
+    (tmp_path / "main.py").write_text(
+        "import sums\n"
+        "from gnomon.engine import kernel\n"
+        "if __name__ == '__main__':\n"
+        "    kernel.WORTH_PROCESSES = 2\n"
+        "    before = [each.is_cached() for each in kernel.KERNELS.values()]\n"
+        "    names = sorted(kernel.warm(processes=2))\n"
+        "    print(before, names, [each._compiled is None for each in kernel.KERNELS.values()])\n"
+    )
+    cache = str(tmp_path / "cache")
+    program = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r})\n" + (
+        f"runpy.run_path({str(tmp_path / 'main.py')!r}, run_name='__main__')"
+    )
+    names = ["sums.first", "sums.first (float32)", "sums.second"]
+    first, second = (python(program, NUMBA_CACHE_DIR=cache) for _ in range(2))
+    assert first.stdout.strip() == f"{[False] * 3} {names} {[True] * 3}", first.stderr
+    assert second.stdout.strip() == f"{[True] * 3} {names} {[False] * 3}", second.stderr
+
+
 def test_a_field_without_a_declared_type_is_named():
     class Untyped(NamedTuple):
         places: np.ndarray

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,8 @@ import numpy as np
 from gnomon.engine import kernel_cache
 
 KERNELS: dict[str, Kernel] = {}
+# kernels to compile that are worth new processes: one starts in 5 s, a kernel takes 1 s (measured)
+WORTH_PROCESSES = 12
 Entry = str | type
 
 
@@ -89,9 +92,15 @@ class Kernel:
         if jit_is_off():
             return self.function
         types = tuple(_numba_type(text) for entry in self.signature for text in _entries(entry))
-        function = self._function_of_fields() if self._tuples else self.function
-        compiled = kernel_cache.compiled(function, types)
+        compiled = kernel_cache.compiled(self._to_compile(), types)
         return self._with_fields(compiled) if self._tuples else compiled
+
+    def is_cached(self) -> bool:
+        """Whether the cache has a file of the function, of this version of it or a former one."""
+        return jit_is_off() or kernel_cache.has_file_of(self._to_compile())
+
+    def _to_compile(self) -> Callable[..., Any]:
+        return self._function_of_fields() if self._tuples else self.function
 
     def _function_of_fields(self) -> Callable[..., Any]:
         """The function with one parameter per field; compiled under the file of the function.
@@ -211,12 +220,42 @@ def jit_is_off() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-def warm() -> Iterator[Kernel]:
-    """Compile every kernel that has been declared so far, yielding each when it is ready."""
+def warm(processes: int = 1) -> Iterator[str]:
+    """Compile every kernel declared so far, yielding the name of each when it is ready.
+
+    Several processes share what the cache does not hold (the compiler keeps the interpreter's
+    lock, so threads would gain nothing). Kernels of one function, for rows of either precision,
+    stand in one file of the cache and stay together.
+    """
     kernel_cache.announce_nothing()
-    for each in list(KERNELS.values()):
-        each._compiled = each.compile()
-        yield each
+    groups: dict[Callable[..., Any], list[str]] = defaultdict(list)
+    for name, each in KERNELS.items():
+        groups[each.function].append(name)
+    missing = {f: names for f, names in groups.items() if not KERNELS[names[0]].is_cached()}
+    if processes == 1 or len(missing) < WORTH_PROCESSES:
+        missing = {}
+    else:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor, as_completed
+
+        # new processes, since forked ones would inherit locks of threads
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(processes, len(missing)), mp_context=context) as pool:
+            runs = [pool.submit(_compile, f.__module__, names) for f, names in missing.items()]
+            for run in as_completed(runs):
+                yield from run.result()
+    for function, names in groups.items():
+        if function not in missing:
+            yield from _compile(function.__module__, names)
+
+
+def _compile(module: str, names: list[str]) -> list[str]:
+    """Compile kernels of a module, in a process that may not have imported it yet."""
+    kernel_cache.announce_nothing()
+    importlib.import_module(module)
+    for name in names:
+        KERNELS[name]._compiled = KERNELS[name].compile()
+    return names
 
 
 def _in_c_order(entry: Entry, argument: Any) -> Any:

@@ -54,6 +54,13 @@ def cache_of(function: Callable[..., Any]) -> Any:
     return _read_only_cache(read_only, function) or cache
 
 
+def has_file_of(function: Callable[..., Any]) -> bool:
+    """Whether a cache has an index of compiled forms of a function, which may be outdated."""
+    cache = cache_of(function)
+    file = getattr(cache, "_cache_file", None)
+    return file is not None and os.path.exists(file._index_path)
+
+
 @functools.cache
 def _caches() -> tuple[Any, Any, Any]:
     """The classes of caches; made when first needed, because importing numba takes long."""
