@@ -173,6 +173,17 @@ def test_deeply_nested_json_is_refused(reader, opened, tmp_path):
         reader(path)
 
 
+@pytest.mark.parametrize("rare", [1, 10])
+@pytest.mark.parametrize("ends", [("", "\n", ""), ("[", ",", "]")], ids=["lines", "array"])
+def test_objects_that_have_each_other_fields_are_held_to_the_memory_limit(rare, ends, tmp_path):
+    path = tmp_path / "fields.json"
+    objects = [f'{{"k{i if i % rare == 0 else 0}": {{"n": {i}}}}}' for i in range(20_000)]
+    begin, between, end = ends
+    path.write_text(begin + between.join(objects) + end)
+    with gnomon.config(memory_limit=LITTLE), pytest.raises(MemoryLimitError, match="fields"):
+        read(path)
+
+
 def test_json_of_many_brackets_inside_texts_is_read(tmp_path):
     path = tmp_path / "brackets.jsonl"
     path.write_text('{"a": "[[{ \\"[", "b": {"c": 1}}\n' * 1000)

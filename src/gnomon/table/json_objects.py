@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
+from gnomon.engine import memory
 from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of_values
@@ -25,6 +28,10 @@ from gnomon.table.table import Table, understood
 BLOCK = 1 << 24  # judgement: 16 MB, as a line must fit in a block; longer ones are read by Python
 # Arrow's parser calls itself for every level: 100,000 levels end the process
 MOST_NESTED = 500
+BYTES_PER_CELL = 8  # of a number, of a list's entry, and about of an empty text
+# Lines in which fields are counted: a field that is in one of a thousand lines is missed in one of
+# 150 files.
+COUNTED_LINES = 5_000
 TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -56,7 +63,44 @@ def lines_to_arrow(raw: bytes) -> pa.Table:
     """JSON lines by Arrow's parallel reader; raises `pyarrow.ArrowInvalid` where it cannot."""
     if nested(raw) > MOST_NESTED and nested(TEXTS.sub(b"", raw)) > MOST_NESTED:
         raise pa.ArrowInvalid(f"values are nested deeper than {MOST_NESTED}")
+    require_cells(raw)
     return pajson.read_json(pa.BufferReader(raw), read_options=pajson.ReadOptions(block_size=BLOCK))
+
+
+def require_cells(raw: bytes) -> None:
+    """Refuse lines that have so many different fields that memory cannot hold a cell for each."""
+    ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == ord("\n"))
+    bounds = np.concatenate([[-1], ends, [len(raw)]])
+    n_lines = len(bounds) - 1
+    taken: Any = range(n_lines)
+    if n_lines > COUNTED_LINES:
+        taken = np.random.default_rng(len(raw)).choice(n_lines, COUNTED_LINES, replace=False)
+    seen: Counter[str] = Counter()
+    for i in taken:
+        with contextlib.suppress(ValueError, RecursionError):  # told where it is read
+            seen.update(fields_of(json.loads(raw[bounds[i] + 1 : bounds[i + 1]])))
+    once = sum(count == 1 for count in seen.values())
+    n_fields = len(seen) + once * (n_lines / len(taken) - 1)  # as many more in the other lines
+    _require(n_lines, n_fields)
+
+
+def fields_of(value: Any, outer: str = "") -> Iterator[str]:
+    """The names of all fields of an object, those of objects inside it among them."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield f"{outer}.{name}"
+            yield from fields_of(inner, f"{outer}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from fields_of(inner, outer)
+
+
+def _require(n_rows: int, n_fields: float) -> None:
+    memory.require(
+        int(BYTES_PER_CELL * n_rows * n_fields),
+        f"The cells of {n_rows:,} objects with {n_fields:,.0f} different fields",
+        "Write a line for every field of an object, with the object's name.",
+    )
 
 
 def nested(raw: bytes) -> int:
@@ -192,6 +236,7 @@ def _arrow_of_objects(objects: Iterable[Any], file: str, unit: str) -> tuple[pa.
                 f"{unit} {number} is {type(entry).__name__}, not an object {{...}}", file=file
             )
         names.update(dict.fromkeys(entry))
+    _require(len(objects), len(names))
     return _columns_to_arrow({name: [entry.get(name) for entry in objects] for name in names})
 
 
