@@ -85,7 +85,8 @@ def save(estimator: Any, path: str | Path) -> Path:
         "model": writer.encode(estimator, type(estimator).__name__),
         "answers": _answers(estimator),
     }
-    text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    # without indents, which the encoder in C does not write: a schema may have 10,000 columns
+    text = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with open(unfinished, "xb") as file:

@@ -16,7 +16,7 @@ from gnomon.table.frames import arrow_of, arrow_of_pandas, native
 from gnomon.table.kinds import Kind
 from gnomon.table.schema import Column, Schema
 from gnomon.table.settle import settled
-from gnomon.table.table import Table, understood
+from gnomon.table.table import WIDE, Table, understood
 
 Values = Any
 
@@ -140,9 +140,12 @@ class Grid:
             return as_array(values)
         if make == "pandas" or (make == "default" and _is_pandas(self.original)):
             return self._as_pandas(names, values, passed)
+        as_table = isinstance(self.original, Table) and make == "default"
+        if as_table and (made := _of_floats(names, values)) is not None:
+            return made
         arrays = [_as_arrow(each) for each in values]
         arrow = pa.table(arrays, names=names)
-        if isinstance(self.original, Table) and make == "default":
+        if as_table:
             return self._as_table(arrow, values, passed)
         if make == "polars" or type(self.original).__module__.startswith("polars"):
             import polars
@@ -177,8 +180,11 @@ class Grid:
             if name in known:
                 columns.append(known[name])
             elif isinstance(each, np.ndarray):
-                columns.append(Column(name, Kind.NUMBER, "made by a filter"))
-        return understood(arrow, Schema(columns))
+                columns.append(made_by_a_filter(name))
+        schema = Schema(columns)
+        if schema.names == tuple(arrow.column_names) and all(map(_is_settled, values, passed)):
+            return Table(arrow, schema)
+        return understood(arrow, schema)
 
 
 def with_numbers(table: Table) -> Table:
@@ -272,6 +278,25 @@ def refuse_huge(block: np.ndarray, names: Sequence[str], largest: float) -> None
 
 def _is_pandas(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "pandas"
+
+
+def made_by_a_filter(name: str) -> Column:
+    """A column of numbers that a filter gives."""
+    return Column(name, Kind.NUMBER, "made by a filter")
+
+
+def _of_floats(names: list[str], values: list[Values]) -> Table | None:
+    """A table of nothing but new numbers, where tables keep their cells together."""
+    if not all(isinstance(each, np.ndarray) and each.dtype == np.float64 for each in values):
+        return None
+    if len(names) < WIDE:
+        return None
+    return Table.of_cells(np.column_stack(values), Schema(map(made_by_a_filter, names)))
+
+
+def _is_settled(values: Values, position: int) -> bool:
+    """Whether a column is stored as tables hold it: as it was in one, or floats without NaN."""
+    return position >= 0 or (isinstance(values, np.ndarray) and values.dtype.kind == "f")
 
 
 def _as_arrow(values: Values) -> Any:

@@ -131,10 +131,38 @@ class Table:
     @property
     def _arrow(self) -> pa.Table:
         if self._stored is None:
-            assert self._taken_from is not None
-            whole, positions = self._taken_from
-            self._stored = whole._arrow.take(pa.array(positions))
+            if self._taken_from is None:
+                assert self.cells is not None
+                arrays = [pa.array(values) for values in self.cells.T]
+                self._stored = pa.table(arrays, names=list(self._schema.names))
+            else:
+                whole, positions = self._taken_from
+                self._stored = whole._arrow.take(pa.array(positions))
         return self._stored
+
+    @classmethod
+    def of_cells(cls, cells: np.ndarray, schema: Schema) -> Table | None:
+        """A wide table of numbers whose Arrow columns are made when they are asked for.
+
+        Parameters
+        ----------
+        cells : ndarray of shape (n, d)
+            float64; not copied, and read-only from here on.
+        schema : Schema
+            Of numbers without marks of their own.
+
+        Returns
+        -------
+        table : Table or None
+            None where a table would not keep such cells: narrow ones, or with a missing cell.
+        """
+        if not WIDE <= len(schema) <= MOST_CELLS / max(len(cells), 1) or np.isnan(cells).any():
+            return None
+        made = cls.__new__(cls)
+        made._stored, made._taken_from, made._schema, made.notes = None, None, schema, []
+        cells.flags.writeable = False
+        made.__dict__["cells"] = cells
+        return made
 
     @cached_property
     def cells(self) -> np.ndarray | None:
@@ -177,9 +205,12 @@ class Table:
         return self._arrow.nbytes
 
     def __len__(self) -> int:
-        if self._stored is None and self._taken_from is not None:
+        if self._stored is not None:
+            return self._stored.num_rows
+        if self._taken_from is not None:
             return len(self._taken_from[1])
-        return self._arrow.num_rows
+        assert self.cells is not None
+        return len(self.cells)
 
     def __contains__(self, name: object) -> bool:
         return name in self._schema
