@@ -18,7 +18,7 @@ MEGABYTE = 10**6
 FEW_ROWS = 3000
 PEAKS = json.loads(RECORD.read_text())
 # Neither number may rise: methods without a recorded peak, and fits whose forecast is farther off.
-NOT_RECORDED = 52
+NOT_RECORDED = 1
 OUTSIDE = {
     "LocallyLinearEmbedding": {"3000x20"},  # the graph of these rows falls into three parts
 }

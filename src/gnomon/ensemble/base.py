@@ -308,10 +308,12 @@ class Ensemble(_BaseComposition):
         copy = 8 * n_rows * (n_columns + 4)
         running = min(n_members, resolve_jobs(self.n_jobs)) if hasattr(self, "n_jobs") else 1
         with engine_thread() if running > 1 else nullcontext():  # a member starts no other threads
-            work = max(forecast_of(each, n_rows, n_columns) for each in learners)
+            work = [forecast_of(each, n_rows, n_columns) for each in learners]
+        if len(work) < n_members:  # the largest may run beside itself
+            work = [max(work)] * running
         kept = max(kept_bytes(each, n_rows, n_columns) for each in learners)
         outputs = 8 * n_rows * 8
-        return int(running * work + n_members * kept + copy + outputs)
+        return int(sum(sorted(work)[-running:]) + n_members * kept + copy + outputs)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows, fewer or smaller members, or n_jobs=1."

@@ -79,6 +79,11 @@ class Gating(Ensemble):
         made = self._fit_each(jobs, fit, objective, gated)
         self._keep(gated(made))
 
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        """Members learn from the first part alone; the second is cut out for the master."""
+        second = int(self.holdout * n_rows)
+        return super()._working_memory(n_rows - second, n_columns) + 8 * second * (n_columns + 8)
+
     def _gated(
         self, made: list, training: Training, held: Part, seeds: list[int]
     ) -> dict[str, Any]:
