@@ -569,7 +569,9 @@ def unbounded_program(rng, n):
 
 
 @pytest.mark.covers("quadratic-programming")
-@pytest.mark.parametrize("n", [3, 12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n", [3, 12, pytest.param(200, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+)
 def test_random_infeasible_and_unbounded_programs_are_named(n, rng):
     for _ in range(10 if n < 100 else 50):
         assert quadratic_program(*infeasible_program(rng, n)).status == "infeasible"
