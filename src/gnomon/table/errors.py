@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonError
+
+
+class UnknownOption(GnomonError, TypeError):
+    """An option of reading that this source does not have."""
 
 
 class ReadError(DataError):

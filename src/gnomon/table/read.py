@@ -13,7 +13,7 @@ from gnomon.engine.errors import MemoryLimitError
 from gnomon.table import delimited, formats
 from gnomon.table.archive import unpacked
 from gnomon.table.columnar import read_arrow, read_parquet, selected
-from gnomon.table.errors import ReadError
+from gnomon.table.errors import ReadError, UnknownOption
 from gnomon.table.kinds import Kind
 from gnomon.table.notes import counted, warn
 from gnomon.table.schema import Column, Schema
@@ -201,7 +201,7 @@ def refuse_unknown(
     """Raise for an option that the format does not have, naming those that it has."""
     unknown = [name for name in options if name not in accepted]
     if unknown:
-        raise TypeError(
+        raise UnknownOption(
             f"{f'{file}: ' if file else ''}{', '.join(map(repr, unknown))} is no option for "
             f"{what}; the options are {', '.join(sorted(accepted))}."
         )

@@ -149,14 +149,16 @@ class Table:
         cells : ndarray of shape (n, d)
             float64; not copied, and read-only from here on.
         schema : Schema
-            Of numbers without marks of their own.
 
         Returns
         -------
         table : Table or None
-            None where a table would not keep such cells: narrow ones, or with a missing cell.
+            None where a table would not keep such cells: of few columns, with a missing cell, or
+            not all plain numbers; whole numbers are stored otherwise.
         """
         if not WIDE <= len(schema) <= MOST_CELLS / max(len(cells), 1) or np.isnan(cells).any():
+            return None
+        if not all(each.kind is Kind.NUMBER and _is_plain_number(each) for each in schema):
             return None
         made = cls.__new__(cls)
         made._stored, made._taken_from, made._schema, made.notes = None, None, schema, []

@@ -222,7 +222,7 @@ def associations_with(
     one = _Side.of(table, column, drawn)
 
     def measured(name: str) -> Association:
-        return _of_sides(one, _Side.of(table, name, drawn))
+        return _of_sides(one, _Side.of(table, name, drawn, ranked=one.groups is None))
 
     return _strongest_first(_corrected(list(in_order(measured, names, short=True))))
 
@@ -237,11 +237,15 @@ class _Side:
     groups: Groups | None = None
 
     @classmethod
-    def of(cls, table: Table, name: str, drawn: np.ndarray | slice) -> _Side:
+    def of(
+        cls, table: Table, name: str, drawn: np.ndarray | slice, *, ranked: bool = True
+    ) -> _Side:
+        """A column; groups are not compared with ranks, which take as long as all else."""
         if table.schema[name].kind in GROUPED:
             return cls(name, groups=as_groups(table, name))
         numbers = as_numbers(table.column(name))
-        return cls(name, Standard.of(numbers), Standard.of(ranks(numbers[drawn])))
+        standard = Standard.of(numbers)
+        return cls(name, standard, Standard.of(ranks(numbers[drawn])) if ranked else None)
 
 
 def _of_sides(one: _Side, other: _Side) -> Association:
@@ -250,9 +254,9 @@ def _of_sides(one: _Side, other: _Side) -> Association:
     if one.groups is not None:
         return _of_sides(other, one)
     assert one.standard is not None
-    assert one.ranked is not None
     if other.groups is not None:
         return _of_number_and_groups((one.name, other.name), one.standard, other.groups)
+    assert one.ranked is not None
     assert other.standard is not None
     assert other.ranked is not None
     straight, n = pearson_matrix([one.standard, other.standard])

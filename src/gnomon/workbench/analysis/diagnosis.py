@@ -309,6 +309,11 @@ def drawn(y: np.ndarray, n: int, rng: np.random.Generator, *, is_class: bool) ->
 
 def _with_values(rows: Table, name: str, values: Any) -> Table:
     place = rows.columns.index(name)
+    if rows.cells is not None:
+        cells = rows.cells.copy()
+        cells[:, place] = values.to_numpy()
+        if (made := Table.of_cells(cells, rows.schema)) is not None:
+            return made
     return Table(rows.arrow.set_column(place, name, values), rows.schema)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import pickle
 import warnings
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -574,12 +575,21 @@ class Learning:
         later = self.ending() + asked * pace_of(scores, plan)
         left = max(self.budget.left - later, 0.0)
         size = np.nanmean(scores.scores[MODEL_SIZE.name]) / BYTES_PER_SECOND
-        each = scores.fit_seconds / len(scores.folds) + (size if np.isfinite(size) else 0.0)
-        affordable = int(fold_rows * left / max(each, 1e-9))
+        size = size if np.isfinite(size) else 0.0
+        fit, cost = scores.fit_seconds / len(scores.folds), plan.cost_of(scores.name)
+        usual = cost.at(fold_rows) if cost is not None else 0.0
+
+        def needed(rows: int) -> float:
+            share = rows / fold_rows
+            # a fit has a part that does not grow with the rows, which the forecast knows
+            longer = cost.at(rows) / usual if cost is not None and usual > 0 else share
+            return fit * longer + size * share
+
         # the fit of a fold is repeated in any case; what all rows take beyond it may be little
-        further = each * (n / fold_rows - 1)
-        if affordable >= n or further <= LITTLE_MORE * self.budget.seconds:
+        further = needed(n) - needed(fold_rows)
+        if needed(n) <= left or further <= LITTLE_MORE * self.budget.seconds:
             return n
+        affordable = bisect_right(range(n), left, key=needed) - 1
         return max(affordable, min(fold_rows, n))
 
     def ending(self) -> float:
