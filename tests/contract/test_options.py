@@ -112,6 +112,7 @@ NEEDS = {
     ("link", "probit"): Needs(target=signs, parameters={"family": "binomial"}),
     ("link", "log"): Needs(target=counts),
     ("link", "sqrt"): Needs(target=counts),
+    ("link", "negative binomial"): Needs(target=counts, parameters={"family": "negative binomial"}),
     ("loss", "absolute"): Needs(parameters={"penalty": "l1"}),
     ("loss", "quantile"): Needs(parameters={"penalty": "l1"}),
     ("loss", "logistic"): Needs(target=signs),

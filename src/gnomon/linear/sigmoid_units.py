@@ -81,10 +81,11 @@ def unit_step(theta, batch: Batch, target, tanh: bool, costs, damping: float):
     rest = 2 * (batch.design.T * (batch.weights * miss * second)) @ batch.design
     curve = sure + rest + 2 * np.diag(costs)
     unit = np.maximum(np.abs(np.diag(curve)), np.diag(sure)) + np.finfo(float).tiny
+    root = np.sqrt(unit)
     error = unit_error(theta, batch, target, tanh, costs)
     while damping < GREATEST_DAMPING:
         damped = curve + np.diag(damping * unit)
-        least = np.linalg.eigvalsh(damped / np.sqrt(np.outer(unit, unit)))[0]
+        least = np.linalg.eigvalsh(damped / root[:, None] / root)[0]
         if least > (FLAT if damping > 0 else -FLAT):  # columns that repeat others are flat
             moved = theta - symmetric_solve(damped, slope)
             if unit_error(moved, batch, target, tanh, costs) <= error:
