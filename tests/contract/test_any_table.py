@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import gnomon
+from gnomon.bayes import GaussianNB
 from gnomon.cluster import KMeans
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.linear import LinearRegression, LogisticRegression
@@ -373,3 +374,13 @@ def test_levels_with_outer_spaces_are_those_without(rng):
     np.testing.assert_allclose(found, [0, 1, 2], atol=1e-9)
     bare = LinearRegression().fit(read(b"k,y\n" + b"a,0\nb,1\nc,2\n" * 10), "y")
     np.testing.assert_allclose(bare.predict(pd.DataFrame({"k": levels[:3]})), [0, 1, 2], atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [KMeans, LinearRegression, GaussianNB])
+def test_a_refusal_of_missing_cells_says_what_fills_them_in_here(cls):
+    X = np.array([[np.nan], [1.0], [2.0], [3.0]])
+    model = KMeans(2) if cls is KMeans else cls()
+    with pytest.raises(DataError, match=r"^Input X contains NaN. .*gnomon.prepare") as refused:
+        model.fit(X, [0, 1, 0, 1])
+    assert "sklearn" not in str(refused.value)
+    model.fit(pd.DataFrame(np.tile(X, (5, 1)), columns=["a"]), [0, 1, 0, 1] * 5)

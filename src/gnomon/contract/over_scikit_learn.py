@@ -29,7 +29,12 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from gnomon.contract import intake
 from gnomon.contract.docstrings import with_defaults, with_peer
-from gnomon.contract.intake.arrays import checked_weights, refuse_huge, squares_are_small
+from gnomon.contract.intake.arrays import (
+    checked_weights,
+    refusal_of_missing,
+    refuse_huge,
+    squares_are_small,
+)
 from gnomon.contract.intake.arrays import is_plain as has_only_numbers
 from gnomon.contract.intake.targets import checked_target
 from gnomon.contract.short_checks import methods_with_short_checks, with_short_methods
@@ -652,6 +657,8 @@ def clear_error(estimator: Any, error: Exception) -> DataError | None:
         return None
     if isinstance(error, NotImplementedError):
         return DataError(f"{error} Choose another solver, or leave the option out")
+    if isinstance(error, ValueError) and (refused := refusal_of_missing(estimator, error)):
+        return refused
     return DataError(
         f"{type(estimator).__name__} cannot be computed of these rows: columns are constant or "
         f"depend on each other ({error}). Leave such columns out, or give more rows"

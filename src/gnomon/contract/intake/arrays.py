@@ -44,19 +44,34 @@ def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
     if not lacks_target and learner.natively.sparse and is_plain_sparse(learner, X, reset):
         learner.n_features_in_ = X.shape[1]
         return X
-    rows = validate_data(
-        learner,
-        X,
-        None if lacks_target else "no_validation",
-        reset=reset,
-        accept_sparse="csr" if learner.natively.sparse else False,
-        dtype=FLOATS,
-        ensure_all_finite=not harmless and ("allow-nan" if learner.natively.missing else True),
-    )
+    try:
+        rows = validate_data(
+            learner,
+            X,
+            None if lacks_target else "no_validation",
+            reset=reset,
+            accept_sparse="csr" if learner.natively.sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite=not harmless and ("allow-nan" if learner.natively.missing else True),
+        )
+    except ValueError as error:
+        raise refusal_of_missing(learner, error) or error from None
     rows = rows[0] if isinstance(rows, tuple) else rows
     if not harmless:
         refuse_huge(learner, rows)
     return rows
+
+
+def refusal_of_missing(learner: Any, error: ValueError) -> DataError | None:
+    """scikit-learn's refusal of missing cells, without its advice to take its own boosting."""
+    found, _, advice = str(error).partition("\n")
+    if "does not accept missing values" not in advice:
+        return None
+    return DataError(
+        f"{found} {type(learner).__name__} takes no missing cells in an array: fill them in first "
+        "(gnomon.prepare.SimpleImputer), leave those rows out, or give a table or data frame, "
+        "where they are filled in"
+    )
 
 
 def is_plain(learner: Any, X: np.ndarray, reset: bool) -> bool:
