@@ -565,7 +565,9 @@ class GLM(Regressor, SumLearner):
             self._warn_of_no_convergence()
             return
         family, converged = self._family(), self.history_.stopped == "converged"
-        if converged and self.alpha and self.family != "binomial":
+        # a fit that ended because no step lowers the objective has not looked at the rank
+        known = converged and bool(state["rank"])
+        if known and self.alpha and self.family != "binomial":
             return  # nothing is left that a further pass would tell
         state = state | {"trial": state["parameters"]}
         function = partial(
@@ -578,7 +580,7 @@ class GLM(Regressor, SumLearner):
             function = partial(function, inverse=inverse)
         closing = ClosingSums(*add_up(function, data.source, self.n_jobs))
         weight = state["weight"]
-        if not converged:
+        if not known:
             matrix = closing.information / weight
             free = self._free(state, matrix)
             self.rank_ = rank_of(matrix[np.ix_(free, free)])
