@@ -99,8 +99,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             learned = name.endswith("_") or name.startswith("_")
             if learned and not name.startswith("__") and not is_fitted(self):
                 raise NotFittedError(
-                    f"This {type(self).__name__} instance is not fitted yet: it has no {name!r}. "
-                    "Call 'fit' with appropriate arguments before using this estimator."
+                    f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                    f"appropriate arguments before using this estimator; it has no {name!r}."
                 )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

@@ -240,7 +240,8 @@ def named(estimators) -> list[tuple[str, Any]]:
         pair = entry if isinstance(entry, tuple) else (type(entry).__name__, entry)
         if len(pair) != 2 or not isinstance(pair[0], str) or not hasattr(pair[1], "fit"):
             raise ValueError(
-                f"estimators must hold learners, or pairs of a name and a learner, not {entry!r}"
+                "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of "
+                f"(string, estimator) tuples, or of estimators; it holds {entry!r}"
             )
         found.append(pair)
     if not found:
