@@ -80,7 +80,8 @@ from gnomon.linear.inference import (
     refuse_without_noise,
 )
 from gnomon.linear.newton import accepted, halved, start_at
-from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_solve
+from gnomon.linear.row_space import BLOCK_CELLS, RowSpace, has_fewer_rows
+from gnomon.linear.solve import EPS, rank_of, symmetric_inverse, symmetric_solve
 
 SEPARATED = 1e-7  # mean deviance of means that have gone to their targets
 DISPERSED_LEVEL = 0.001  # of the test by which a summary tells of overdispersion
@@ -410,11 +411,23 @@ class GLM(Regressor, SumLearner):
         """The fall of the objective that ends the fit."""
         return self.tol * state["unit"]
 
+    def _solves_in_row_space(self) -> bool:
+        """Whether the penalty is one that leaves coefficients in the span of the rows.
+
+        Not where the coefficients of every step are wanted, or those of another fit are the start.
+        """
+        squares_alone = self.alpha > 0 and not self.l1_ratio and self.offset is None
+        full, warm = self.keep_history == "full", getattr(self, "warm_start", False)
+        return squares_alone and not full and not warm
+
     def _is_matrix_free(self, n_columns: int) -> bool:
         """Whether sparse rows of so many columns are fitted without their products."""
         return n_columns > MOST_WITH_MATRIX and not self.alpha * self.l1_ratio
 
     def _run(self, data: Data, rng: np.random.Generator):
+        if self._solves_in_row_space() and has_fewer_rows(data):
+            space = RowSpace.of(data, self.fit_intercept)
+            return self._pass_from(self._start(space.data, rng) | {"space": space}, space.data)
         if not (is_sparse(data) and self._is_matrix_free(data.n_columns)):
             return super()._run(data, rng)
         assert isinstance(data.source, ArraySource)
@@ -552,6 +565,9 @@ class GLM(Regressor, SumLearner):
         intercept = 0.0
         if self.fit_intercept:
             intercept = float(state["parameters"][p] - coef @ state["shift"])
+        if "space" in state:
+            coef = state["space"].coefficients(coef[None])[0]
+            intercept -= float(coef @ state["space"].location)
         return {
             "coef_": coef,
             "intercept_": intercept,
@@ -569,6 +585,7 @@ class GLM(Regressor, SumLearner):
         known = converged and bool(state["rank"])
         if known and self.alpha and self.family != "binomial":
             return  # nothing is left that a further pass would tell
+        data = state["space"].data if "space" in state else data
         state = state | {"trial": state["parameters"]}
         function = partial(
             closing_sums, family, self._link(), self.fit_intercept, self.standard_errors, state
@@ -804,9 +821,11 @@ class GLM(Regressor, SumLearner):
         return glm_path(model, data, alphas, n_alphas, eps, cv, measure, rng)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        threads = resolve_jobs(self.n_jobs)
+        threads, given = resolve_jobs(self.n_jobs), 0
+        if n_rows < n_columns and self._solves_in_row_space():
+            given, n_columns = n_rows * n_columns + BLOCK_CELLS, n_rows
         block = min(rows_per_chunk(n_columns), n_rows) * (2 * n_columns + 12)
-        return 8 * (2 * n_rows + threads * block + (2 * threads + 6) * (n_columns + 1) ** 2)
+        return 8 * (given + 2 * n_rows + threads * block + (2 * threads + 6) * (n_columns + 1) ** 2)
 
     def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
         if not self._is_matrix_free(n_columns):
@@ -819,11 +838,6 @@ class GLM(Regressor, SumLearner):
             "Use fewer columns: the sums grow with their square, save for sparse rows without L1 "
             f"penalty and more than {MOST_WITH_MATRIX:,} columns."
         )
-
-
-def rank_of(information: np.ndarray) -> int:
-    """The rank of the information about some coefficients."""
-    return len(information) - null_space(information).shape[1]
 
 
 def target_sums(fixed: int | None, chunk: Chunk) -> tuple:

@@ -56,6 +56,7 @@ from gnomon.linear.sandwich import COVARIANCES, UNEVEN_LEVEL, Robust, uneven_spr
 from gnomon.linear.solve import (
     EPS,
     condition_of,
+    largest_eigenvalue,
     scaled_to_unit_diagonal,
     solve_scaled,
     symmetric_inverse,
@@ -179,13 +180,19 @@ class LeastSquares(Regressor, SumLearner):
         refuse_tiny(np.sqrt(np.diag(gram)[:p] * ~zero), column_names(self))
         penalized = gram[:p, :p] + self._penalty() * np.eye(p)
         scaled, lengths, used = scaled_to_unit_diagonal(penalized, zero)
-        coef = np.zeros((p, len(mean) - p))
-        coef[used] = solve_scaled(scaled, gram[:p, p:][used] / lengths[:, None]) / lengths[:, None]
-        residual = remainder(gram, coef)
         condition = condition_of(scaled)
+        right = gram[:p, p:][used] / lengths[:, None]
+        inverted = condition < np.inf and used.all() and not self._penalty()
+        if inverted:  # one factor for the coefficients and the inverse
+            right = np.hstack([right, np.diag(1 / lengths)])
+        solved = solve_scaled(scaled, right) / lengths[:, None]
+        n_targets = len(mean) - p
+        coef = np.zeros((p, n_targets))
+        coef[used] = solved[:, :n_targets]
+        residual = remainder(gram, coef)
         inverse = np.empty((0, 0))
-        if condition < np.inf and used.all() and not self._penalty():
-            inverse = symmetric_inverse(scaled) / lengths[:, None] / lengths
+        if inverted:
+            inverse = np.ascontiguousarray(solved[:, n_targets:])
             inverse = with_intercept(inverse, location, total.weight, self.fit_intercept)
         return state | {
             "location": location,
@@ -1006,13 +1013,17 @@ def centered_by_weight(data: Data, intercept: bool):
     share = weights / weights.sum()
     targets = data.y.reshape(data.n_rows, -1)
     location, target_mean = np.zeros(data.n_columns), np.zeros(targets.shape[1])
+    given = data.rows
+    rows = given.toarray() if sp.issparse(given) else np.array(given, dtype=np.float64, order="C")
     if intercept:
-        location, target_mean = np.asarray(data.rows.T @ share, dtype=float), share @ targets
-    rows = np.empty((data.n_rows, data.n_columns))
-    shifted_into(rows, data.rows, location)
+        location, target_mean = share @ rows, share @ targets
+        rows -= location
+        targets = targets - target_mean
+    if data.weights is None:
+        return rows, targets, location, target_mean
     root = np.sqrt(weights)[:, None]
     rows *= root
-    return rows, (targets - target_mean) * root, location, target_mean
+    return rows, targets * root, location, target_mean
 
 
 def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float, zero: np.ndarray | None):
@@ -1024,10 +1035,11 @@ def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float, zero: np.
     size = float(np.einsum("ij,ij->", rows, rows))
     if alpha > 1e-10 * size / n:
         outer = rows @ rows.T
-        top = scipy.linalg.eigvalsh(outer, subset_by_index=[n - 1, n - 1])[0]
+        condition = float(np.sqrt((largest_eigenvalue(outer) + alpha) / alpha))
         outer[np.diag_indices(n)] += alpha
-        dual = scipy.linalg.solve(outer, targets, assume_a="pos", check_finite=False)
-        return rows.T @ dual, p, float(np.sqrt((top + alpha) / alpha)), "dual"
+        factor, _ = dpotrf(outer, lower=True, overwrite_a=True)
+        dual, _ = dpotrs(factor, targets, lower=True)
+        return rows.T @ dual, p, condition, "dual"
     if not alpha and n < p:
         coef = least_norm(rows, targets, zero)
         if coef is not None:

@@ -30,6 +30,7 @@ from gnomon.contract import Classifier, Data, Step, SumLearner, Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
+from gnomon.engine.memory import TRIFLE
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.quasi_newton import quasi_newton
@@ -64,6 +65,7 @@ from gnomon.linear.inference import (
 )
 from gnomon.linear.losses import curvature, logistic_loss, softmax_loss
 from gnomon.linear.newton import accepted, halved, start_at
+from gnomon.linear.row_space import BLOCK_CELLS, RowSpace, has_fewer_rows, shorter_rows_pay
 from gnomon.linear.solve import (
     EPS,
     null_space,
@@ -334,16 +336,28 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         return weight.sum() / (len(codes) * np.maximum(weight, EPS))
 
     def _run(self, data: Data, rng: np.random.Generator):
-        if not is_sparse(data):
-            # brought in order once instead of in each pass; no copy where rows lie in C order
-            data = converted(data, np.ascontiguousarray)
-        state = self._start(data, rng)
+        space = None
+        if self._solves_in_row_space(data.n_rows, data.n_columns) and has_fewer_rows(data):
+            space = RowSpace.of(data, self.fit_intercept)
+            data = space.data
+        elif not is_sparse(data):
+            data = converted(data, in_order_once)
+        state = self._start(data, rng) | ({} if space is None else {"space": space})
         solved = self._solved_part(data, state)
         if solved is None and self._solver(data.n_rows, data.n_columns) == "newton":
             return self._pass_from(state, data)
         if is_sparse(data):
             data = converted(data, as_float_rows, SPARSE_CHUNK)
         return self._run_lbfgs(data, state | {"solver": "lbfgs"}, solved)
+
+    def _solves_in_row_space(self, n_rows: int, n_columns: int) -> bool:
+        """Whether it pays to fit in coordinates of the span of the rows.
+
+        Not without penalty, nor where the coefficients of every step are wanted or those of another
+        fit are the start.
+        """
+        usual = np.isfinite(self._price()) and self.keep_history != "full" and not self.warm_start
+        return usual and shorter_rows_pay(n_rows, n_columns, self._equations())
 
     def _solver(self, n_rows: int, n_columns: int) -> str:
         """Newton where summing its matrix costs less than the passes that it saves (measured).
@@ -512,7 +526,7 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             state["separated"] = bool(np.isinf(self._price()) and total.wrong == 0)
             gradient = self._gradient(trial, total)
             slope = coordinates.slope(gradient)
-            state["flat"] = self._is_flat(gradient, slope)
+            state["flat"] = self._is_flat(gradient, slope, state.get("space"))
             return self._objective(trial, total), slope
 
         def end_step(objective: float, done: bool) -> bool:
@@ -582,7 +596,7 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             course.history.objective.append(float(first[0]))
         return state, course.history
 
-    def _is_flat(self, gradient: np.ndarray, slope: np.ndarray) -> bool:
+    def _is_flat(self, gradient: np.ndarray, slope: np.ndarray, space: RowSpace | None) -> bool:
         """Whether L-BFGS may end: by scikit-learn's rule, and in units of the columns' spread.
 
         Without penalty it goes on to the limits of rounding, so that a maximum that does not exist
@@ -590,10 +604,12 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         """
         if np.isinf(self._price()):
             return False
-        return bool(
-            np.abs(gradient).max(initial=0.0) <= self.tol
-            and float(np.linalg.norm(slope)) <= FLAT * self.tol
-        )
+        if float(np.linalg.norm(slope)) > FLAT * self.tol:
+            return False
+        if space is not None:
+            p = len(space.triangle)
+            gradient = np.hstack([space.coefficients(gradient[:, :p]), gradient[:, p:]])
+        return bool(np.abs(gradient).max(initial=0.0) <= self.tol)
 
     def _coordinates(self, state, data: Data) -> Scaled | Evened:
         """Coordinates from what is known of the curvature everywhere.
@@ -632,6 +648,9 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         intercept = np.zeros(len(coef))
         if self.fit_intercept:
             intercept = parameters[:, p] - coef @ state["shift"]
+        if (space := state.get("space")) is not None:
+            coef = space.coefficients(coef)
+            intercept -= coef @ space.location
         return {
             "coef_": coef,
             "intercept_": intercept,
@@ -774,8 +793,11 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             )
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        threads = resolve_jobs(self.n_jobs)
+        threads, given = resolve_jobs(self.n_jobs), 0
         equations = self._equations()
+        if n_rows < n_columns and self._solves_in_row_space(n_rows, n_columns):
+            given = n_rows * n_columns + 3 * n_rows**2 + BLOCK_CELLS + equations * n_columns
+            n_columns = n_rows
         block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 8 + 5 * equations)
         side = n_columns + 1 if self._evens(n_rows, n_columns) else 1
         parts = self._parts(n_rows, n_columns)
@@ -784,7 +806,9 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         vectors = 50 * equations * (n_columns + 1)
         if parts > 1:
             vectors += 2 * (n_rows // parts + 1) * (n_columns + 2)
-        return 8 * (2 * n_rows + 2 * threads * block + (2 * threads + 6) * side**2 + vectors)
+        return 8 * (
+            given + 2 * n_rows + 2 * threads * block + (2 * threads + 6) * side**2 + vectors
+        )
 
 
 class Scaled(NamedTuple):
@@ -839,6 +863,11 @@ class Evened(NamedTuple):
         # the factor's columns are the rows of its transpose, which LAPACK reads without a copy
         solution, _ = dtrtrs(self.factor.T, values.T, lower=False, trans=not transposed)
         return solution.T
+
+
+def in_order_once(rows: np.ndarray) -> np.ndarray:
+    """Rows in C order, which each pass would bring them in; few ones in the type of the passes."""
+    return as_float_rows(rows) if 8 * rows.size <= TRIFLE else np.ascontiguousarray(rows)
 
 
 def converted(data: Data, convert: Callable[[Any], Any], size: int | None = None) -> Data:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.sparse.linalg import eigsh
 
 EPS = np.finfo(np.float64).eps
+LANCZOS_FROM = 100  # rows from which all eigenvalues take longer than the largest alone
 
 
 class Whitening(NamedTuple):
@@ -50,10 +51,20 @@ def condition_of(scaled: np.ndarray) -> float:
     """Ratio of the extreme singular values of columns, given their (scaled) Gram matrix."""
     if not len(scaled):
         return 1.0
-    eigenvalues = scipy.linalg.eigvalsh(scaled, check_finite=False)
+    eigenvalues = np.linalg.eigvalsh(scaled)
     if eigenvalues[0] <= len(scaled) * EPS * eigenvalues[-1]:
         return np.inf
     return float(np.sqrt(eigenvalues[-1] / eigenvalues[0]))
+
+
+def largest_eigenvalue(matrix: np.ndarray) -> float:
+    """Of a positive semi-definite matrix, to seven digits: by Lanczos' method if it is large."""
+    if len(matrix) < LANCZOS_FROM:
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    start = matrix[np.argmax(np.diag(matrix))]  # not a vector that the matrix maps to zero
+    if not start.any():
+        return 0.0
+    return float(eigsh(matrix, k=1, v0=start, tol=1e-4, return_eigenvectors=False)[0])
 
 
 def whiten(gram: np.ndarray, zero: np.ndarray) -> Whitening:
@@ -107,11 +118,27 @@ def symmetric_inverse(matrix: np.ndarray) -> np.ndarray:
 
 def null_space(matrix: np.ndarray) -> np.ndarray:
     """Directions (columns) in which a positive semi-definite matrix is numerically zero."""
-    diagonal = np.diag(matrix)
-    lengths = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    lengths = lengths_of(matrix)
     eigenvalues, vectors = np.linalg.eigh(matrix / lengths[:, None] / lengths)
-    hidden = eigenvalues <= 10 * len(matrix) * EPS * max(eigenvalues[-1], EPS)
-    return vectors[:, hidden] / lengths[:, None]
+    return vectors[:, are_zero(eigenvalues)] / lengths[:, None]
+
+
+def rank_of(matrix: np.ndarray) -> int:
+    """The rank of a positive semi-definite matrix: the directions that are not in `null_space`."""
+    lengths = lengths_of(matrix)
+    eigenvalues = np.linalg.eigvalsh(matrix / lengths[:, None] / lengths)
+    return len(matrix) - int(np.count_nonzero(are_zero(eigenvalues)))
+
+
+def lengths_of(gram: np.ndarray) -> np.ndarray:
+    """Roots of the diagonal; one where it is zero."""
+    diagonal = np.diag(gram)
+    return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+
+def are_zero(eigenvalues: np.ndarray) -> np.ndarray:
+    """Which eigenvalues of a matrix of unit diagonal are zero but for rounding."""
+    return eigenvalues <= 10 * len(eigenvalues) * EPS * max(eigenvalues[-1], EPS)
 
 
 def without_component(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
