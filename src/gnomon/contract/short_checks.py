@@ -65,7 +65,10 @@ def as_checked(X: np.ndarray, params: dict[str, Any]) -> np.ndarray | None:
         if name in HARMLESS or name in ("dtype", "copy"):
             continue
         if name == "order":
-            known = value is None or (value in ("C", "F") and X.flags[f"{value}_CONTIGUOUS"])
+            known = value is None or (
+                value in ("C", "F")
+                and (X.flags.c_contiguous if value == "C" else X.flags.f_contiguous)
+            )
         elif name == "force_writeable":
             known = not value or X.flags.writeable or params.get("copy", False)
         elif name == "ensure_min_samples":
