@@ -118,6 +118,10 @@ def flaml(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame, classify: bool
         from flaml.automl.automl import AutoML
     except ImportError:
         return None
+    # LightGBM, which it tries, takes no special characters in names
+    train, test = (
+        part.set_axis([f"c{j}" for j in range(part.shape[1])], axis=1) for part in (train, test)
+    )
     model = AutoML()
     model.fit(
         train,

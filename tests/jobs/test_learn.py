@@ -615,6 +615,28 @@ def test_a_final_fit_on_fewer_rows_is_said(rng):
     assert any("learns from 100 of 300 rows" in each["what"] for each in result.decisions)
 
 
+def test_a_learner_of_all_rows_is_fitted_before_an_equal_one_that_has_no_time_for_them(
+    rng, monkeypatch
+):
+    def affordable(self, scores, n, plan):
+        return n if scores.name == "naive Bayes" else n // 2
+
+    monkeypatch.setattr(learn_module.Learning, "affordable_rows", affordable)
+    monkeypatch.setattr(
+        learn_module.Learning,
+        "by_scores",
+        lambda self, entrants, board: ("logistic regression", "best"),
+    )
+    monkeypatch.setattr(learn_module, "p_against_best", lambda board: {})
+    options = QUICK | {"learners": ["naive Bayes", "logistic regression"]}
+    found = gnomon.learn(classes(rng, 400), "y", **options)
+    assert found.chosen == "naive Bayes"
+    assert found.n_fitted == found.n_train
+    assert found.settings.fit_learner == "naive Bayes", "a repetition fits it too"
+    why = next(each["why"] for each in found.decisions if each["what"] == "naive Bayes is chosen")
+    assert "logistic regression" in why
+
+
 def test_the_kernel_machine_of_the_portfolio_sees_dates_and_numbers_in_one_scale():
     table = example("customers")
     machine = next(each for each in portfolio("classify", 1000) if each.name == MACHINE).learner
@@ -659,10 +681,20 @@ def test_the_saved_model_learns_from_all_rows_where_that_takes_little_more(
     run.budget, run.settings = spent, LearnOptions(target="y")
     run.problem = SimpleNamespace(rows=range(72), features=["x"])
     scores = SimpleNamespace(
+        name="ridge",
         fit_seconds=3 * seconds_of_a_fit,
         predict_seconds=0.1,
         folds=[None] * 3,
         scores={learn_module.MODEL_SIZE.name: np.array([1e3])},
     )
-    plan = SimpleNamespace(splits=[(range(36), range(18))] * 3)
+    splits = [(range(36), range(18))] * 3
+    plan = SimpleNamespace(splits=splits, cost_of=lambda name: None)
     assert run.affordable_rows(scores, 54, plan) == n_fitted
+    # a forecast in which half of a fit of 4,000 rows does not depend on the rows
+    cost = Cost("ridge", (1000, 4000), (0.6, 1.0), 0.5, 1.0)
+    scores.fit_seconds, run.settings.budget = 3 * 0.1, spent
+    spent.began += 16.0
+    plan = SimpleNamespace(splits=[(range(4000), range(9))] * 3, cost_of=lambda name: cost)
+    affordable = run.affordable_rows(scores, 10**6, plan)
+    spare = spent.left - run.ending() - (run.n_test + run.least_asked()) * 0.1 / 27
+    assert affordable == pytest.approx(4000 + (10 * spare - 1) * 3000 / 0.4, rel=0.1)

@@ -27,6 +27,17 @@ def test_a_column_that_is_the_target_on_another_scale_is_found_however_good_the_
     assert "--target y --without copy" in found["leak"].remedy
 
 
+def test_a_column_that_leaves_3_percent_of_the_error_is_a_warning_and_not_called_a_leak(rng):
+    y = np.arange(1000) % 2
+    wrong = rng.permutation(1000) < 16
+    table = {"odor": (y ^ wrong) + 0.1 * rng.random(1000), "x": rng.normal(size=1000)}
+    table["y"] = np.where(y == 1, "yes", "no").tolist()
+    found = leaks_of(table, learners=["pruned tree"])["leak"]
+    assert found.verdict == "warning"
+    assert found.title == "One column does nearly all"
+    assert "--without odor" in found.remedy
+
+
 def test_two_columns_that_sum_to_the_target_are_found(rng):
     a, b = rng.normal(size=(2, 150))
     table = {"a": a, "noise": rng.normal(size=150), "b": b, "y": 2 * a + b}

@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
 from gnomon.table import Column, Kind, ReadError, Schema, Table, read
 
 ABC = {"a": [1, 2], "b": ["x", "y"]}
@@ -590,7 +590,7 @@ def test_what_is_no_table_is_refused():
         read()
     with pytest.raises(TypeError, match="'delimeter' is no option"):
         read(b"a,b\n1,2\n", delimeter=",")
-    with pytest.raises(TypeError, match="'sheet' is no option"):
+    with pytest.raises(GnomonError, match="'sheet' is no option"):
         read(b"a,b\n1,2\n", sheet="x")
 
 

@@ -53,6 +53,9 @@ def beats_the_baseline(seen: Evidence) -> Check:
     """Does the chosen learner beat a learner that looks at no column?"""
     name, limit = "better than the baseline", "p < 0.05, paired losses of the rows"
     remedy = "Do not act on the model. Get more rows, or columns that matter."
+    if len(seen.board.names) == 1:
+        found = "whether the table predicts the target is not known."
+        return Check(name, "warning", found, limit=limit, remedy="Give a larger budget.")
     if seen.chosen == BASELINE:
         found = "not shown of any learner; the baseline, which looks at no column, is chosen."
         return Check(name, "bad", found, limit=limit, remedy=remedy)

@@ -73,5 +73,6 @@ class LearnTargets:
 
 def line_of(result: LearnResult) -> list[str]:
     """A run in a line."""
-    shown = "yes" if result.beats_baseline else "not shown"
+    tried = len(result.board.names) > 1
+    shown = "yes" if result.beats_baseline else ("not shown" if tried else "not tried")
     return [result.target, result.chosen, result.measure, str(result.test), shown]
