@@ -23,6 +23,7 @@ from gnomon.contract.plain_defaults import plain_defaults
 from gnomon.contract.recorded import Recorded, Steps
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number, Optional, Whole
+from gnomon.linear.least_squares import independent_columns
 
 TEXTS = "000 10.4.2 · 001 3.4"
 
@@ -73,6 +74,8 @@ class Lars(LeastAngle, linear_model.Lars):
 
     Use it to see in which order columns enter, or for a model of a given number of them; not for
     noisy or strongly correlated columns, for which `LassoCV` and `RidgeCV` choose a penalty.
+    Of a table's columns, those that are combinations of columns before them (the last level of a
+    category is) keep the coefficient zero; least squares would not be unique.
 
     Examples
     --------
@@ -81,6 +84,26 @@ class Lars(LeastAngle, linear_model.Lars):
     >>> Lars(n_nonzero_coefs=1).fit(X, y).active_
     [0]
     """
+
+    def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
+        if "encoder_" in self._during[1]:
+            rows = without_combinations(rows, self.fit_intercept)
+        return super()._fit_peer(fit, rows, given)
+
+
+def without_combinations(rows: np.ndarray, intercept: bool) -> np.ndarray:
+    """The rows with zeros in columns that are combinations of columns before them.
+
+    A column of zeros never correlates with the residual, so it does not enter. Where there are
+    as many columns as rows the path ends before it needs all of them, and any may enter.
+    """
+    if len(rows) <= rows.shape[1] + intercept:
+        return rows
+    centered = rows - rows.mean(axis=0) if intercept else rows
+    alone = np.zeros_like(rows)
+    kept = independent_columns(centered.T @ centered)
+    alone[:, kept] = rows[:, kept]
+    return alone
 
 
 @method(
