@@ -281,7 +281,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             if self._asked() == "auto" and self.history_.stopped == "max_iter":
                 self.solver_ = self._exact(n, d, in_memory)
         if self.solver_ == "sums":
-            super()._fit(replace(data, source=long_chunks(data.source)))
+            source = long_chunks(data.source)
+            if data.is_float32:
+                assert isinstance(source, ArraySource)
+                source = replace(source, keeps_float32=True)
+            super()._fit(replace(data, source=source))
         elif self.solver_ != "lanczos":
             self._fit_in_memory(data)
 
@@ -351,7 +355,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _start(self, data, rng):
         first = next(iter(data.source.chunks()))
-        state = {"shift": needed_shift(first.rows, first.weights), "n_rows": data.n_rows}
+        shift = needed_shift(first.rows, first.weights)
+        if shift is not None:  # a number that rows of their type can be shifted by exactly
+            shift = shift.astype(first.rows.dtype)
+        state = {"shift": shift, "n_rows": data.n_rows}
         if self.solver_ == "lanczos":
             k = self._most_components(data.n_rows, data.n_columns)
             state["krylov"] = Krylov.start(data.n_columns, k, rng)
@@ -368,9 +375,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _sums(self, state, chunk):
         shifted = chunk.rows if state["shift"] is None else chunk.rows - state["shift"]
-        rows = inner(shifted, chunk.weights)
+        weights = chunk.weights.astype(shifted.dtype, copy=False)
+        rows = inner(shifted, weights)
         if chunk.weighted:
-            shifted = shifted * np.sqrt(chunk.weights)[:, np.newaxis]
+            shifted = shifted * np.sqrt(weights)[:, np.newaxis]
         krylov = state.get("krylov")
         if krylov is None:
             products = inner(shifted, shifted)
