@@ -33,6 +33,9 @@ NAME = re.compile(r"`(gnomon(?:\.\w+)+)")
 COMMAND = re.compile(r"`gnomon (\w+)")
 LINK = re.compile(r"\]\(([^)#]+\.md)|^:link: (\S+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CALL = re.compile(r"gnomon (\w+)([^`\n#]*)")
+FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+OF_A_COMMAND = re.compile(r"`(--[a-z][\w-]*)[^`]*` of `gnomon (\w+)`")
 PATH = re.compile(r"`([a-z_]+/[\w./]*\w|[a-z_]+/)`")  # of a file or folder
 SECONDS = re.compile(r'budget="\d+s"')
 
@@ -71,6 +74,19 @@ def test_names_and_commands_of_a_page_are_there(page):
     for name in NAME.findall(text):
         assert pydoc.locate(name) is not None, name
     assert set(COMMAND.findall(text)) <= set(typer.main.get_command(app).commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_flags_that_a_page_gives_a_command_are_there(page):
+    text = page.read_text("utf-8")
+    given = [(command, flag) for command, rest in CALL.findall(text) for flag in FLAG.findall(rest)]
+    given += [(command, flag) for flag, command in OF_A_COMMAND.findall(text)]
+    commands = typer.main.get_command(app).commands
+    known = {
+        name: {flag for each in command.params for flag in each.opts + each.secondary_opts}
+        for name, command in commands.items()
+    }
+    assert [(name, flag) for name, flag in given if flag not in known.get(name, {flag})] == []
 
 
 def test_every_path_that_the_architecture_names_is_there():
