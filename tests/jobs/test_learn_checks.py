@@ -342,12 +342,32 @@ def test_a_perfect_test_score_whose_interval_holds_the_folds_does_not_disagree()
     seen = SimpleNamespace(
         scores=SimpleNamespace(figure=lambda: folds),
         figure=test,
-        problem=SimpleNamespace(time=None),
+        problem=SimpleNamespace(time=None, figure=SimpleNamespace(greater_is_better=True)),
+        times_the_rows=1.25,
     )
     assert as_on_folds(seen).verdict == "good"
     far = SimpleNamespace(**(vars(seen) | {"figure": Estimate(0.6, 0.55, 0.65, 0.95, 0.02)}))
     assert as_on_folds(far).verdict == "warning"
     assert as_on_folds(far).title == "Test rows and folds disagree"
+
+
+def test_a_model_of_many_more_rows_than_a_fold_may_be_better_but_not_worse():
+    folds, better, worse = (
+        Estimate(value, value - 0.01, value + 0.01, 0.95, 0.005) for value in (0.8, 0.9, 0.7)
+    )
+
+    def verdict(figure, times, greater=True):
+        seen = SimpleNamespace(
+            scores=SimpleNamespace(figure=lambda: folds),
+            figure=figure,
+            problem=SimpleNamespace(time=None, figure=SimpleNamespace(greater_is_better=greater)),
+            times_the_rows=times,
+        )
+        return as_on_folds(seen).verdict
+
+    assert [verdict(better, 75.0), verdict(worse, 75.0, greater=False)] == ["good", "good"]
+    assert [verdict(worse, 75.0), verdict(better, 75.0, greater=False)] == ["warning", "warning"]
+    assert verdict(better, 1.25) == "warning"
 
 
 def test_every_check_has_a_title_for_what_is_wrong(rng):

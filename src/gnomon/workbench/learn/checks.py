@@ -46,6 +46,7 @@ SLOWER = 10.0  # judgement: ten times is worth a mention where scores are equal,
 EQUIVALENT = 0.05  # of the gain over the baseline may be lost by a learner called as good
 STILL_RISING = 0.02  # judgement: of the gain, by doubling the rows; less does not pay for them
 SCALES_APART = 100.0  # judgement: two digits between spreads, so that coefficients mislead the eye
+MANY_MORE = 1.5  # five folds leave 1.25 times; from here more rows alone may explain a better score
 UNKNOWN_ON_TRAINING = "the score of the stack on its training rows is not known."
 
 
@@ -604,6 +605,10 @@ def as_on_folds(seen: Evidence) -> Check:
     )
     if z < 3:
         return Check("test agrees with folds", "good", found, z, "z > 3")
+    better = (seen.figure.value > folds.value) == seen.problem.figure.greater_is_better
+    if better and seen.times_the_rows > MANY_MORE:
+        found += f" The final model learnt from {seen.times_the_rows:.3g} times as many rows."
+        return Check("test agrees with folds", "good", found, z, "z > 3 to the worse")
     return Check(
         "test agrees with folds",
         "warning",

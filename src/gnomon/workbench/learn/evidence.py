@@ -114,6 +114,7 @@ class Evidence:
     ties: list[Association]
     in_time: Callable[[], bool]
     source: str = "FILE"
+    times_the_rows: float = 1.0  # rows of the final fit for each row of a fold's fit
 
     @property
     def scores(self) -> CrossValidation:

@@ -694,6 +694,7 @@ class Learning:
             ties=ties,
             in_time=lambda: not self.budget.over(LATEST_CHECK),
             source=self.run.record["source"] or "FILE",
+            times_the_rows=n_fitted / min(len(learnt) for learnt, _ in plan.splits),
         )
         checks = all_checks(evidence)
         self.progress("writing", self.total, self.total)
