@@ -481,3 +481,25 @@ omit(
     "Local histograms of a radar picture",
     "the picture is not at hand",
 )
+omit(
+    "002",
+    6,
+    '"Bagging"',
+    "Bootstrapped trees in five dimensions",
+    "pictures without figures; the sample is not given",
+)
+omit(
+    "002",
+    6,
+    '"Random forests"',
+    "One set in two dimensions under support vector machines and a forest",
+    "pictures without figures; the points are not given",
+)
+omit(
+    "002",
+    8,
+    '"Gaussian"',
+    "A thousand points of a normal distribution",
+    "a picture without figures",
+)
+omit("002", 13, '"Dishonest casino"', "Filtering and decoding of rolls", "pictures without figures")

@@ -370,3 +370,5 @@ omit(
     "Neighbors on a pattern of red and cyan",
     "pictures without figures",
 )
+omit("003", 2, "section 2.5.2", "A hundred bagged models of points", "a picture without figures")
+omit("003", 3, "section 3.2.3", "A normal curve through a histogram", "a picture without figures")
