@@ -20,6 +20,7 @@ from gnomon.neural import (
     MaxPool2D,
     Network,
     Slots,
+    corrupt_rows,
     max_norm,
     train,
     unit_report,
@@ -259,6 +260,22 @@ BAD = {
         lambda: train(Network([Dense(2)], 1), np.zeros((0, 1)), np.zeros(0, int)),
         "no rows",
     ),
+    "a negative weight": (
+        lambda: train(Network([Dense(2)], 1), [[0.0], [1.0]], [0, 1], sample_weight=[2, -1]),
+        "finite and not negative",
+    ),
+    "too few weights": (
+        lambda: train(Network([Dense(2)], 1), [[0.0], [1.0]], [0, 1], sample_weight=[2]),
+        r"2 rows and weights of shape \(1,\)",
+    ),
+    "a checkpoint in a folder that is not there": (
+        lambda: train(Network([Dense(2)], 1), [[0.0], [1.0]], [0, 1], checkpoint="not there/c.npz"),
+        "no folder not there for the checkpoint",
+    ),
+    "more than all cells changed": (
+        lambda: corrupt_rows([[0.0, 1.0]], "masking", 1.5),
+        "a share of the cells, 0 to 1, not 1.5",
+    ),
     "rows of another shape": (
         lambda: train(Network([Dense(2)], 3), [[0.0], [1.0]], [0, 1]),
         r"rows of shape \(3,\)",
@@ -282,6 +299,11 @@ def test_a_description_survives_dict_and_text(rng):
         assert Network.from_dict(net.as_dict()) == net
         assert Network.from_text(net.as_text()) == net
         assert Network.from_text(net.as_text()).n_parameters == net.n_parameters
+
+
+def test_no_rows_have_no_predictions():
+    found = train(Network([Dense(3), Dense(2)], 1), [[0.0], [1.0]], [0, 1], max_iter=1)
+    assert found.predict(np.zeros((0, 1))).shape == (0, 2)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])

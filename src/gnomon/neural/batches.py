@@ -93,7 +93,12 @@ class Slots:
         self.n_slots = n
         if weights is None:
             return
-        weights = np.asarray(weights, dtype=np.float64)[self.order]
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (n,):
+            raise DataError(f"there are {n} rows and weights of shape {weights.shape}")
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise DataError("weights of rows must be finite and not negative")
+        weights = weights[self.order]
         line = np.concatenate([[0.0], np.cumsum(weights)])
         if not line[-1] > 0:
             raise DataError("no row has a positive weight")

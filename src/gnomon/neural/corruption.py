@@ -57,6 +57,8 @@ def corrupt_rows(
     if noise == "gaussian":
         added = rng.standard_normal(clean.shape) * amount
         return (clean + added).astype(clean.dtype), np.ones(clean.shape, dtype=bool)
+    if not 0 <= amount <= 1:
+        raise DataError(f"the noise {noise!r} changes a share of the cells, 0 to 1, not {amount}")
     if noise == "block":
         changed = blocks(clean.shape, amount, image_shape, rng)
     else:

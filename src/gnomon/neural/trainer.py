@@ -295,4 +295,5 @@ def predict_all(network: Network, parameters: Parameters, rows: Any) -> np.ndarr
     -------
     outputs : ndarray of shape (n_samples, *output_shape)
     """
-    return np.concatenate([output for _, output in predict_blocks(network, parameters, rows)])
+    found = [output for _, output in predict_blocks(network, parameters, rows)]
+    return np.concatenate(found) if found else np.empty((0, *network.output_shape))

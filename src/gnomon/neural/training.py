@@ -472,10 +472,12 @@ def _identity(loop: Loop) -> dict[str, Any]:
 def _resume(path: Path, loop: Loop) -> None:
     """Go on from a checkpoint, where there is one."""
     if not path.exists():
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {path.parent} for the checkpoint; make it first")
         return
     trainer, found = loop.trainer, loop.found
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         told = json.loads(str(arrays["told"]))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

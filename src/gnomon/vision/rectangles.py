@@ -190,7 +190,7 @@ class RectangleFeatures(FeatureTransformer):
             images.shape[1:3], patterns=self.patterns, growth=self.growth, step=self.step
         )
         if not len(self.features_):
-            raise DataError(f"no pattern of {self.patterns} fits in {images.shape[1:3]} pixels")
+            raise DataError(f"none of the patterns fits in {images.shape[1:3]} pixels")
         what = f"{len(self.features_):,} features of {len(images):,} images"
         memory.require(8 * len(images) * len(self.features_), what, "Use growth=1.5 or step=2.")
 
