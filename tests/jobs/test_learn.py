@@ -615,6 +615,20 @@ def test_a_final_fit_on_fewer_rows_is_said(rng):
     assert any("learns from 100 of 300 rows" in each["what"] for each in result.decisions)
 
 
+def test_a_search_that_all_rows_have_no_time_for_sees_those_of_a_fold(rng, monkeypatch):
+    def within(self, scores, n, plan, trainings=1):
+        return n if trainings > 1 else n // 2
+
+    monkeypatch.setattr(learn_module.Learning, "rows_within", within)
+    options = QUICK | {"learners": ["gradient boosting"]}
+    result = gnomon.learn(classes(rng, 400), "y", **options)
+    assert result.n_fitted == result.n_train == 300
+    learnt, held = result.model.cv[0]
+    assert len(learnt) + len(held) == len(result.plan.splits[0][0]) == 200
+    assert not set(learnt) & set(held)
+    assert any("searched on 200 rows" in each["what"] for each in result.decisions)
+
+
 def test_a_learner_of_all_rows_is_fitted_before_an_equal_one_that_has_no_time_for_them(
     rng, monkeypatch
 ):
@@ -689,12 +703,12 @@ def test_the_saved_model_learns_from_all_rows_where_that_takes_little_more(
     )
     splits = [(range(36), range(18))] * 3
     plan = SimpleNamespace(splits=splits, cost_of=lambda name: None)
-    assert run.affordable_rows(scores, 54, plan) == n_fitted
+    assert run.rows_within(scores, 54, plan) == n_fitted
     # a forecast in which half of a fit of 4,000 rows does not depend on the rows
     cost = Cost("ridge", (1000, 4000), (0.6, 1.0), 0.5, 1.0)
     scores.fit_seconds, run.settings.budget = 3 * 0.1, spent
     spent.began += 16.0
     plan = SimpleNamespace(splits=[(range(4000), range(9))] * 3, cost_of=lambda name: cost)
-    affordable = run.affordable_rows(scores, 10**6, plan)
+    affordable = run.rows_within(scores, 10**6, plan)
     spare = spent.left - run.ending() - (run.n_test + run.least_asked()) * 0.1 / 27
     assert affordable == pytest.approx(4000 + (10 * spare - 1) * 3000 / 0.4, rel=0.1)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.ensemble.bucket import Bucket
 from gnomon.evaluate import (
     CrossValidation,
     Curve,
@@ -50,6 +51,7 @@ from gnomon.workbench.analysis.diagnosis import (
 )
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
+    BOOSTING,
     STACK,
     Entrant,
     picked,
@@ -224,6 +226,14 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
     if in_seconds and "plan" in record:
         settings |= {"learners": record["plan"], "budget": None} | record.get("settled", {})
     return JOB.repeated(table, settings, folder=folder, progress=progress)
+
+
+def trainings(chosen: Entrant) -> int:
+    """Trainings on all rows that the search of boosting costs, the last one too; 1 for others."""
+    learner = chosen.learner
+    if chosen.name != BOOSTING or not isinstance(learner, Bucket):
+        return 1
+    return len(learner.estimators) * (learner.cv - 1) + 1
 
 
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
@@ -520,9 +530,19 @@ class Learning:
     def fit_again(
         self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
     ) -> tuple[Any, int]:
-        """The chosen learner on all rows but the test rows, or as many as time allows."""
+        """The chosen learner on all rows but the test rows, or as many as time allows.
+
+        Where a search of settings on all rows does not fit the budget, it sees as many rows as in
+        the folds, and the best settings learn from all that fit.
+        """
         self.step(f"fitting {chosen.name}")
-        n = self.settings.fit_rows or self.affordable_rows(board[chosen.name], len(y), plan)
+        scores, learner = board[chosen.name], seeded(chosen.learner, self.random_state, 0)
+        n = self.settings.fit_rows or self.affordable_rows(scores, len(y), plan)
+        on_some = trainings(chosen) > 1 and (
+            self.settings.fit_rows is not None or self.rows_within(scores, len(y), plan) < len(y)
+        )
+        if on_some:
+            self.settings.fit_rows = n
         inputs = self.problem.inputs(train)
         if n < len(y):
             taken = np.sort(
@@ -534,7 +554,16 @@ class Learning:
                 f"the final model learns from {n:,} of {len(train):,} rows, drawn at random",
                 "more do not fit the budget; give a larger one to use all",
             )
-        return seeded(chosen.learner, self.random_state, 0).fit(inputs, y), n
+        if on_some:
+            drawn = np.random.default_rng(self.random_state).permutation(n)
+            drawn = drawn[: len(plan.splits[0][0])]
+            halves = drawn[::2], drawn[1::2]
+            learner.set_params(cv=[halves, halves[::-1]])
+            self.run.decide(
+                f"settings of the final model are searched on {len(drawn):,} rows",
+                "a search on all rows does not fit the budget",
+            )
+        return learner.fit(inputs, y), n
 
     def with_unlabeled(self, chosen: Entrant, model: Any, train: Table, y: np.ndarray) -> Any:
         """The model that also learns from rows without a target, where folds say that it helps."""
@@ -563,10 +592,20 @@ class Learning:
         return fit_with(best.learner, inputs, y, rest)
 
     def affordable_rows(self, scores: CrossValidation, n: int, plan: Plan) -> int:
+        """Rows that the final fit can use in the seconds that are left, if need be after a search
+        on fewer rows."""
+        found = self.rows_within(scores, n, plan)
+        chosen = next((each for each in plan.entrants if each.name == scores.name), None)
+        if found < n and chosen is not None and trainings(chosen) > 1:
+            return self.rows_within(scores, n, plan, trainings(chosen))
+        return found
+
+    def rows_within(self, scores: CrossValidation, n: int, plan: Plan, trainings: int = 1) -> int:
         """Rows that the final fit can use in the seconds that are left.
 
         What follows the fit is counted too, by the pace of the folds: predictions of the test
-        rows, shuffled columns, pictures, the model file.
+        rows, shuffled columns, pictures, the model file. Of several trainings of a search, only
+        the last one learns from all these rows.
         """
         if self.budget.seconds is None:
             return n
@@ -583,7 +622,7 @@ class Learning:
             share = rows / fold_rows
             # a fit has a part that does not grow with the rows, which the forecast knows
             longer = cost.at(rows) / usual if cost is not None and usual > 0 else share
-            return fit * longer + size * share
+            return fit * (trainings - 1 + longer) / trainings + size * share
 
         # the fit of a fold is repeated in any case; what all rows take beyond it may be little
         further = needed(n) - needed(fold_rows)

@@ -23,7 +23,6 @@ from gnomon.table.encode import MOST_TERMS, MOST_WORDS
 from gnomon.table.terms import shared_counts
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
-    SEARCH_UP_TO,
     Entrant,
     picked,
     portfolio,
@@ -384,7 +383,7 @@ def make_plan(
     effort, spared, each = affordable_effort(costs, entrants, problem, len(y), asked, most)
     taking = admitted(costs, entrants, each, limit, problem, is_wide)
     left = limit - sum(each[name] for name in taking if name in each)
-    searched = affordable_searches(entrants, taking, each, left, len(y), asked)
+    searched = affordable_searches(entrants, taking, each, left, asked)
     if searched is not None:
         effort = replace(effort, search=searched)
         spared = "; ".join(filter(None, [spared, unsearched(entrants, taking, searched)]))
@@ -486,11 +485,10 @@ def affordable_searches(
     taken: list[str],
     each: dict[str, float],
     left: float,
-    n: int,
     asked: Effort,
 ) -> list[str] | None:
     """Learners whose settings are searched in the seconds left; None where all are."""
-    if asked.search is not None or n > SEARCH_UP_TO:
+    if asked.search is not None:
         return None
     fits = {entrant.name: search_fits(entrant.learner) for entrant in entrants}
     could = [name for name in taken if fits[name] > 1]
