@@ -149,6 +149,9 @@ def test_broken_and_empty_pictures_are_refused_with_their_name(rng, tmp_path):
         with pytest.raises(ReadError, match=f"{name}.*{why}|{why}") as refused:
             read_image(tmp_path / name)
         assert name in str(refused.value)
+    Image.fromarray(np.full((4, 4), np.nan, dtype=np.float32)).save(tmp_path / "nan.tiff")
+    with pytest.raises(ReadError, match=r"nan\.tiff.*no finite number"):
+        read_image(tmp_path / "nan.tiff")
 
 
 @pytest.fixture
@@ -181,6 +184,12 @@ def test_labels_come_from_a_csv_where_there_is_one(photos):
     assert found.labels == ["small", "large"]
     (photos / "labels.csv").write_text("file,label\ncat/9.png,small\n")
     with pytest.raises(ReadError, match="not in the folder"):
+        picture_folder(photos)
+    (photos / "labels.csv").write_text("file,label\ncat/0.png,small\ncat/0.png,large\n")
+    with pytest.raises(ReadError, match=r"names cat/0\.png twice"):
+        picture_folder(photos)
+    (photos / "labels.csv").write_text("file,label\ncat/0.png,small\ncat/1.png,\n")
+    with pytest.raises(ReadError, match=r"has no label for cat/1\.png"):
         picture_folder(photos)
 
 

@@ -81,7 +81,10 @@ def read_image(path: Any) -> np.ndarray:
             width, height = picture.size
             what = f"a picture of {height:,} x {width:,} pixels"
             memory.require(32 * width * height, what, "Make it smaller first.")
-            return _upright(ImageOps.exif_transpose(picture))
+            pixels = _upright(ImageOps.exif_transpose(picture))
+        if not np.isfinite(pixels).all():
+            raise ValueError("a pixel is no finite number")
+        return pixels
     except (
         OSError,
         SyntaxError,
@@ -352,6 +355,11 @@ def _labeled(place: Path, files: list[Path], labels: Any) -> tuple[Path, list[Pa
             file=str(labels),
             remedy="Write names relative to the folder.",
         )
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    blank = [name for name, value in zip(names, values) if value is None]
+    if twice or blank:
+        what = f"names {twice[0]} twice" if twice else f"has no label for {blank[0]}"
+        raise ReadError(what, file=str(labels), remedy="Give every file one label.")
     return place, [known[str(name)] for name in names], [str(each) for each in values]
 
 
