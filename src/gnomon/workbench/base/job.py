@@ -13,10 +13,12 @@ import inspect
 import os
 import typing
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from gnomon.engine.errors import DataError
+from gnomon.workbench.base.notebook_bar import is_notebook, notebook_bar
 from gnomon.workbench.base.options import REQUIRED, Options
 
 Progress = Callable[[str, int, int], None]
@@ -34,7 +36,7 @@ source : str, default=None
 folder : path, default=None
     Run folder: the record and all results are written there.
 progress : callable, default=None
-    Called as ``progress(step, done, total)``."""
+    Called as ``progress(step, done, total)``. None: a bar in a notebook, and nothing elsewhere."""
 
 
 # a step that begins so is a result that is kept on the screen, such as a score
@@ -43,6 +45,13 @@ INTERIM = "found: "
 
 def quiet(step: str, done: int, total: int) -> None:
     """Progress that nobody sees."""
+
+
+def progress_or_bar(given: Progress | None) -> AbstractContextManager[Progress]:
+    """The progress that is given; without one a bar in a notebook, and nothing elsewhere."""
+    if given is not None:
+        return nullcontext(given)
+    return notebook_bar() if is_notebook() else nullcontext(quiet)
 
 
 @dataclass(frozen=True)
@@ -124,12 +133,9 @@ class Job:
             except TypeError as error:
                 raise TypeError(f"{self.call}(): {error}") from None
             subject = values.pop(self.subject)
-            request = Request(
-                values.pop("source", None),
-                values.pop("folder", None),
-                values.pop("progress", None) or quiet,
-            )
-            return work(subject, self.options(**values), request)
+            with progress_or_bar(values.pop("progress", None)) as progress:
+                request = Request(values.pop("source", None), values.pop("folder", None), progress)
+                return work(subject, self.options(**values), request)
 
         called.__signature__ = signature  # type: ignore[attr-defined]
         called.__annotations__ = {}
