@@ -15,10 +15,18 @@ def inline(self: Any, node: nodes.math) -> None:
 
 
 def displayed(self: Any, node: nodes.math_block) -> None:
-    """A formula on lines of its own; a wide one is scrolled in its place."""
-    formula = tex2mathml(node.astext(), as_block=True)
+    """A formula on lines of its own, one for each of its parts; a wide one is scrolled."""
+    formula = "".join(tex2mathml(part, as_block=True) for part in parts_of(node.astext()))
     self.body.append(f'<div class="gnomon-formula" tabindex="0">{formula}</div>')
     raise nodes.SkipNode
+
+
+def parts_of(formula: str) -> list[str]:
+    """What stands between wide spaces, where none is inside braces or an environment."""
+    parts = formula.split(r"\qquad")
+    pairs = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
+    whole = all(part.count(a) == part.count(b) for part in parts for a, b in pairs)
+    return parts if whole and all(map(str.strip, parts)) else [formula]
 
 
 def setup(app: Any) -> dict[str, Any]:

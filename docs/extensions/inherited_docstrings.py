@@ -15,7 +15,7 @@ LINK = re.compile(r":(?:ref|term|doi|arxiv):`([^`<]+?)\s*(?:<[^`]*>)?`", re.DOTA
 CODE = re.compile(r"(``.*?``|`[^`]*`_?|:\w+:`[^`]*`)")
 NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[\s,.;:)\]]|$)")
 STAR = re.compile(r"(?<=[ (])\*(?=\w+[,)])")
-NOTE = re.compile(r"\s?\[(\d+)\]_")
+NOTE = re.compile(r"\s*\[(\d+)\]_")
 FORMULA = re.compile(r"^(\s*)\.\. math::\s*(.*)$", re.MULTILINE)
 MATH = re.compile(r":math:`([^`]+)`")  # as code: a renderer would be loaded from outside
 BAR = re.compile(r"(?<!\\)\|")
