@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -18,7 +20,9 @@ from gnomon.neural import (
     Flatten,
     Lp,
     MaxPool2D,
+    MLPClassifier,
     Network,
+    NetworkClassifier,
     Slots,
     corrupt_rows,
     max_norm,
@@ -26,6 +30,8 @@ from gnomon.neural import (
     unit_report,
 )
 from gnomon.neural.batches import shard_bounds
+
+CREDIT = Path(__file__).parents[2] / "../shared/data/credit_default.csv.gz"
 
 
 def quiet_train(*given, **options):
@@ -165,6 +171,38 @@ def test_inputs_that_are_not_scaled_dead_units_and_vanishing_gradients_are_told(
     deep = Network([*[Dense(5, "logistic") for _ in range(9)], Dense(2)], 4)
     with pytest.warns(GnomonWarning, match="gradients vanish"):
         train(deep, X, y, max_iter=1)
+
+
+@pytest.mark.skipif(not CREDIT.exists(), reason="the table of credit cards is not here")
+def test_runs_of_credit_cards_that_fail_are_told_and_healthy_ones_are_not():
+    table = pd.read_csv(CREDIT)
+    y = table["default"].to_numpy()
+    X = table.drop(columns=["ID", "default"]).to_numpy(float)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    told = dict.fromkeys(("not scaled", "dead", "step is too large", "nothing"), 0)
+    for seed in range(20):
+        some = np.random.default_rng(seed).permutation(len(y))[:500]
+        options = {"max_iter": 3, "random_state": seed}
+        net = Network([Dense(20, "relu"), Dense(2)], X.shape[1])
+        dead = Network([Dense(20, "relu", bias_start=-20.0), Dense(2)], X.shape[1])
+        runs = {
+            "not scaled": (net, X, {}),
+            "dead": (dead, scaled, {}),
+            "step is too large": (net, scaled, {"solver": "sgd", "learning_rate": 20.0}),
+            "nothing": (net, scaled, {}),
+        }
+        for name, (network, rows, more) in runs.items():
+            found = quiet_train(network, rows[some], y[some], **options, **more).findings
+            told[name] += not found if name == "nothing" else name in " ".join(found)
+    assert told == dict.fromkeys(told, 20)
+
+
+@pytest.mark.parametrize("estimator", [MLPClassifier, NetworkClassifier])
+def test_estimators_tell_a_step_that_is_too_large(rng, estimator):
+    X, y = problem(rng)
+    model = estimator(solver="sgd", learning_rate_init=30.0, max_iter=5, random_state=0)
+    with pytest.warns(GnomonWarning, match="step is too large"):
+        model.fit(X, y)
 
 
 @pytest.mark.covers("network-l1-penalty", "network-elastic-penalty", "network-lp-penalty")

@@ -38,7 +38,7 @@ from gnomon.engine.threads import Crew
 from gnomon.neural.activations import softmax
 from gnomon.neural.autoencoder import Scaling
 from gnomon.neural.batches import Slots
-from gnomon.neural.diagnostics import input_findings, unit_findings
+from gnomon.neural.diagnostics import course_findings, input_findings, unit_findings
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import Dense, Flatten, Layer
 from gnomon.neural.losses import CrossEntropy, Loss, SquaredLoss
@@ -203,6 +203,10 @@ class DescribedNetwork(Learner):
             loop.measured = rows[some.rows], target[some.rows], some.weights
         self._train(loop)
         with np.errstate(all="ignore"):
+            course = loop.found
+            self.findings_ += course_findings(
+                course.losses, course.validation_losses, course.validation_errors
+            )
             self.findings_ += unit_findings(network, parameters, rows[:LOOKED_AT])
         for each in self.findings_:
             warnings.warn(each, GnomonWarning, stacklevel=4)

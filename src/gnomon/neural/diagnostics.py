@@ -241,14 +241,15 @@ def course_findings(losses: list[float], validation: list[float], errors: list[f
     """
     found = []
     rises = np.diff(losses[-20:]) > 0
-    if (
+    worse = (
         len(losses) >= 4
         and (losses[-1] > losses[0] or rises.mean() > 0.45)
         and losses[-1] > 1.05 * min(losses)
-    ):
+    )
+    if worse or (len(losses) > 1 and losses[-1] > 2 * losses[0] > 0):
         found.append(
             f"the step is too large: the loss ends at {losses[-1]:.3g} after {min(losses):.3g}; "
-            "decrease learning_rate_init"
+            "decrease the learning rate"
         )
     best = int(np.argmin(validation)) if validation else 0
     if errors and best < len(validation) - 1 and min(errors[best + 1 :]) < errors[best]:

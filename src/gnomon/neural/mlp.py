@@ -51,7 +51,7 @@ from gnomon.engine.stored import Array, ListOf, Number, Text, Whole
 from gnomon.engine.threads import Crew
 from gnomon.neural.activations import ACTIVATIONS, activation_of, softmax
 from gnomon.neural.batches import Batch, Slots
-from gnomon.neural.diagnostics import input_findings, unit_findings
+from gnomon.neural.diagnostics import course_findings, input_findings, unit_findings
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import Activation, Dense, Dropout, Layer
 from gnomon.neural.losses import (
@@ -627,6 +627,7 @@ class _MultilayerPerceptron(Learner):
         self.n_iter_ = len(course.history)
         some = self._scaled(np.asarray(data.rows[:1000])) if not sp.issparse(data.rows) else None
         findings = [] if some is None else input_findings(some)
+        findings += course_findings(self.loss_curve_, [], [])
         if some is not None:
             with np.errstate(all="ignore"):
                 findings += unit_findings(self._net, self._parameters, some)
