@@ -289,8 +289,9 @@ def test_a_part_of_the_graph_without_label_is_unknown_and_never_nan(cls, rng):
 @pytest.mark.covers("harmonic-label-propagation")
 def test_labels_for_no_row_are_refused_and_labels_for_all_rows_stay(cls, rng):
     X = rng.normal(size=(12, 2))
-    with pytest.raises(DataError, match="no label"):
-        cls().fit(X, [None] * 12)
+    for unlabeled in (None, -1):
+        with pytest.raises(DataError, match="no label"):
+            cls().fit(X, [unlabeled] * 12)
     y = np.arange(12) % 3
     model = cls()
     with warnings.catch_warnings():

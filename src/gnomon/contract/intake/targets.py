@@ -84,8 +84,8 @@ def partial_codes(learner: Any, y: Any, rows: Any, name: str = "y") -> np.ndarra
     """Class codes of a target of which some rows have no label: -1 there; sets ``classes_``.
 
     A missing cell (None, NaN) has no label. The number -1 has none as in scikit-learn, where the
-    learner says so (``_minus_one = "always"``) or two other classes are left; with one other class
-    it is a class, as in a problem of classes -1 and 1.
+    learner says so (``_minus_one = "always"``); for others it is a class where there is one other
+    class, as in a problem of classes -1 and 1.
     """
     labels = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
     labels = column_or_1d(labels, warn=True)
@@ -120,7 +120,7 @@ def _marked(learner: Any, labels: np.ndarray) -> np.ndarray:
     if learner._minus_one == "always" or not marked.any():
         return marked
     others = labels[~(marked | _missing_labels(labels))]
-    return marked if len(set(others.tolist())) > 1 else np.zeros(len(labels), dtype=bool)
+    return np.zeros(len(labels), dtype=bool) if len(set(others.tolist())) == 1 else marked
 
 
 def _is_minus_one(value: Any) -> bool:
