@@ -21,6 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
+from gnomon.engine.threads import one_blas_thread
 
 CELLS_AT_ONCE = 500_000  # judgement: kernels of 4 MB, which stay in the cache of most machines
 
@@ -71,7 +72,8 @@ class KernelRidge(InUnits, kernel_ridge.KernelRidge):
             )
         # kept rows are the method's own, so that kernels hang on values alone and not on whether
         # the rows that are asked about are the same object
-        return super()._fit_peer(fit, copied(rows), given)
+        with one_blas_thread():  # the bits of a solution depend on the number of its threads
+            return super()._fit_peer(fit, copied(rows), given)
 
     def _get_kernel(self, X: Any, Y: Any = None) -> Any:
         """scikit-learn's, which fails for chi2 without ``gamma``: 1, as of chi2_kernel."""

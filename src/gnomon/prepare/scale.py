@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from sklearn import preprocessing
 
 from gnomon.contract.docstrings import shared_attributes
 from gnomon.contract.inert import without_effect
-from gnomon.contract.intake.arrays import is_plain, squares_are_small
+from gnomon.contract.intake.arrays import FLOATS, is_plain, squares_are_small
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
@@ -119,11 +122,12 @@ class StandardScaler(BatchScaler):
         weighted = weights is not None and (weights != 1).any()
         if weighted or not (self.with_mean or self.with_std):
             return super()._fitted(X, weights)
-        if not is_plain(self, X, reset=True) or not squares_are_small(X, self._largest):
+        rows = as_plain_floats(X)
+        if not is_plain(self, rows, reset=True) or not squares_are_small(rows, self._largest):
             return super()._fitted(X, weights)
-        scaler, n = self._unfitted(), np.int64(X.shape[0])
-        scaler.n_features_in_, scaler.n_samples_seen_ = X.shape[1], n
-        mean, squares = mean_and_squares(X)
+        scaler, n = self._unfitted(), np.int64(rows.shape[0])
+        scaler.n_features_in_, scaler.n_samples_seen_ = rows.shape[1], n
+        mean, squares = mean_and_squares(rows)
         scaler.mean_, scaler.var_, scaler.scale_ = mean, None, None
         if self.with_std:
             scaler.var_ = squares / n
@@ -136,7 +140,7 @@ class StandardScaler(BatchScaler):
             return super()._transformed(X)
         mean = self.mean_.astype(X.dtype, copy=False) if self.with_mean else None
         scale = self.scale_.astype(X.dtype, copy=False) if self.with_std else None
-        result = np.empty(X.shape, dtype=X.dtype)
+        result = np.empty_like(X)  # in the order of X, as scikit-learn's
         size = rows_per_chunk(X.shape[1])
         for start in range(0, len(X), size):  # a block stays in the processor's cache
             rows, out = X[start : start + size], result[start : start + size]
@@ -436,6 +440,24 @@ class RoundToInteger(NumberFilter):
         if not self.clip:
             return rounded
         return np.where(np.isnan(rounded), rounded, np.clip(rounded, self.least_, self.greatest_))
+
+
+def as_plain_floats(X: Any) -> Any:
+    """Numbers of any type as a plain array of floats, so that the type changes no bit of a sum.
+
+    Other things, and what is no array of numbers, as they are.
+    """
+    if sp.issparse(X) or (type(X) is np.ndarray and X.dtype in FLOATS):
+        return X
+    rows = np.asarray(X)
+    if rows.ndim != 2 or rows.dtype.kind not in "biufO":
+        return X
+    if rows.dtype in FLOATS:
+        return rows
+    try:
+        return rows.astype(np.float64)
+    except (TypeError, ValueError):
+        return X
 
 
 def mean_and_squares(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
