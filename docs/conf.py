@@ -58,5 +58,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "methods/**": ["sidebar-nav-bs"]}
+html_sidebars = {"index": [], "tour_*": [], "methods/**": ["sidebar-nav-bs"]}
 copyright = "The Gnomon developers, BSD-3-Clause"

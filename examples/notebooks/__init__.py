@@ -63,10 +63,16 @@ def executed(page: str, folder: Path) -> Any:
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=metadata).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # times: different in every run
+        if "outputs" in cell:  # a bar that went away leaves an empty one
+            cell.outputs = [each for each in cell.outputs if not is_empty(each)]
         for output in cell.get("outputs", []):
             if "text" in output:  # warnings name the file that they come from
                 output["text"] = output["text"].replace(f"{ROOT}/src/", "")
     return notebook
+
+
+def is_empty(output: Any) -> bool:
+    return output.get("data", {}).get("text/html") == ""
 
 
 def path_of(page: str) -> Path:
