@@ -347,3 +347,15 @@ def test_errors_survive_pickling():
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
     assert (again.file, again.line, again.column, again.remedy) == ("x", 3, "c", "Do it right.")
+
+
+@pytest.mark.parametrize(
+    "content", ['[{"a\\ud83d": "x\\ude42"}]', '{"a\\ud83d": "x\\ude42"}\n{"a\\ud83d": 1}']
+)
+def test_halves_of_letters_in_json_are_replaced_and_that_is_said(tmp_path, content):
+    table = read(write(tmp_path, content, "x.json"))
+    assert [column.name for column in table.schema] == ["a\ufffd"]
+    assert table.column("a\ufffd").to_pylist()[0] == "x\ufffd"
+    assert "Halves of letters" in " ".join(table.notes)
+    two = '[{"a\\ud83d": 1, "a\\ud83e": 2}]'
+    assert "differ in halves of letters" in refused(write(tmp_path, two, "y.json")).problem

@@ -241,6 +241,32 @@ def _arrow_of_objects(objects: Iterable[Any], file: str, unit: str) -> tuple[pa.
 
 
 def _columns_to_arrow(columns: dict[str, list[Any]]) -> tuple[pa.Table, list[str]]:
+    try:
+        return _as_arrow(columns)
+    except UnicodeEncodeError:  # an escaped surrogate in a JSON text is half of a letter
+        whole = {whole_letters(name): whole_letters(values) for name, values in columns.items()}
+    if len(whole) < len(columns):
+        raise ReadError(
+            "names two fields that differ in halves of letters alone (\\ud800 to \\udfff)",
+            remedy="Give each field of an object a name of its own.",
+        )
+    arrow, notes = _as_arrow(whole)
+    halves = "Halves of letters (\\ud800 to \\udfff) were read as \N{REPLACEMENT CHARACTER}."
+    return arrow, [*notes, halves]
+
+
+def whole_letters(value: Any) -> Any:
+    """A value of JSON with a replacement character for every half of a surrogate pair."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [whole_letters(each) for each in value]
+    if isinstance(value, dict):
+        return {whole_letters(name): whole_letters(each) for name, each in value.items()}
+    return value
+
+
+def _as_arrow(columns: dict[str, list[Any]]) -> tuple[pa.Table, list[str]]:
     notes: list[str] = []
     arrays = []
     for name, values in columns.items():
