@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,7 +168,8 @@ class LearnCommand(JobCommand):
         for why, names in by_reason(result.plan.left_out).items():
             say(f"did not compete: {', '.join(names)} ({why})")
         for each in result.decisions:
-            if each["what"] == f"{result.chosen} is chosen":
+            of_unlabeled = re.search("rows without a target are (not )?used", each["what"])
+            if of_unlabeled or each["what"] == f"{result.chosen} is chosen":
                 say(f"{each['what']}: {each['why']}.")
         style = "bold green" if result.beats_baseline else "bold red"
         console.print(escape(result.verdict()), style=style, highlight=False)
