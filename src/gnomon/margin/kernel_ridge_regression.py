@@ -70,6 +70,11 @@ class KernelRidge(InUnits, kernel_ridge.KernelRidge):
                 f"kernel={self.kernel!r} compares counts and shares, and the rows hold values "
                 "below 0; choose another kernel"
             )
+        if self.kernel == "precomputed" and rows.shape[0] != rows.shape[1]:
+            raise DataError(
+                "kernel='precomputed' takes the kernels of all pairs of rows, a square matrix; "
+                f"this one is {rows.shape[0]:,} x {rows.shape[1]:,}"
+            )
         # kept rows are the method's own, so that kernels hang on values alone and not on whether
         # the rows that are asked about are the same object
         with one_blas_thread():  # the bits of a solution depend on the number of its threads
