@@ -1,9 +1,9 @@
 """The gallery: every picture of `gnomon.show`, drawn by the example of its docstring.
 
-The examples are executed when a build begins, and kept until their module changes. Each picture has
-a page. Instead of sphinx-gallery: its examples are scripts of their own, and its pictures are files;
-here each picture has one example, that of its docstring, which the tests execute, and is interactive
-in light and dark.
+The examples are executed when a build begins, and kept until their module changes. Each picture
+has a page. Instead of sphinx-gallery: its examples are scripts of their own, and its pictures are
+files; here each picture has one example, that of its docstring, which the tests execute, and is
+interactive in light and dark.
 """
 
 from __future__ import annotations
