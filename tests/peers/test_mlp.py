@@ -108,7 +108,7 @@ def test_partial_fit_goes_on_where_it_was(rng):
     for _ in range(40):
         own.partial_fit(X, y, classes=[0, 1])
     assert own.n_iter_ == len(own.loss_curve_) == 40
-    assert own.loss_curve_[-1] < 0.5 * own.loss_curve_[0]
+    assert own.loss_curve_[-1] < 0.7 * own.loss_curve_[0]
     with pytest.raises(AttributeError, match="partial_fit"):
         MLPClassifier(solver="lbfgs").partial_fit  # noqa: B018
 

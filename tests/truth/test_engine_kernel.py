@@ -245,7 +245,7 @@ def test_declaring_compiles_nothing():
 
 def test_warming_yields_every_kernel_once(monkeypatch):
     monkeypatch.setattr(kernels, "KERNELS", {squares_of_a_column.name: squares_of_a_column})
-    assert list(kernels.warm()) == [squares_of_a_column]
+    assert list(kernels.warm()) == [squares_of_a_column.name]
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess:

@@ -142,7 +142,7 @@ class Table:
 
     @classmethod
     def of_cells(cls, cells: np.ndarray, schema: Schema) -> Table | None:
-        """A wide table of numbers whose Arrow columns are made when they are asked for.
+        """A wide table of numbers whose Arrow columns are made when they are needed.
 
         Parameters
         ----------

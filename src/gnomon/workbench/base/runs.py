@@ -173,7 +173,7 @@ class Run:
 
 
 def mark_in_place(place: Path, status: str) -> None:
-    """Change the status in a record where it stands: a full disk has no room to write it anew."""
+    """Change the status in a record where it stands: a full disk cannot take a new one."""
     before, after = (f'"status": "{each}"'.encode() for each in ("running", status))
     with contextlib.suppress(OSError, ValueError), open(place, "r+b") as file:
         file.seek(file.read().index(before))
