@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from typing import Any
 
+from gnomon.engine import late_imports
+
 __version__ = "0.2.0"
 
 _HOMES = {
@@ -41,6 +43,9 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
+
+
+late_imports.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -52,10 +52,11 @@ from typing import Any
 
 from gnomon.accelerate import limits, routes
 from gnomon.accelerate.ledger import Report, report, reset
+from gnomon.engine import late_imports
 
 __all__ = ["Report", "install", "installed", "report", "reset", "uninstall"]
 
-_watch = routes.Watch()
+_watch = late_imports.Finder(routes.has_route, routes.install_in)
 
 
 class Installed:

@@ -9,8 +9,6 @@ scikit-learn. Modules of scikit-learn that are not imported yet are changed when
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.machinery
 import inspect
 import sys
 import time
@@ -19,7 +17,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from gnomon.accelerate import imports, ledger, limits
+from gnomon.accelerate import ledger, limits
 from gnomon.accelerate.unsupported import Unsupported
 
 ROUTES: list[Route] = []
@@ -166,33 +164,6 @@ def install_in(module: ModuleType) -> None:
             route.install(module)
 
 
-class Watch(importlib.abc.MetaPathFinder):
-    """Finder of modules whose routes are installed, or imports put off, when they are imported."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if not imports.concerns(fullname) and all(route.module != fullname for route in ROUTES):
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-    """The usual loader, followed by the routes of the module."""
-
-    def __init__(self, loader: Any):
-        self._loader = loader
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        with imports.put_off(module):
-            self._loader.exec_module(module)
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        install_in(module)
+def has_route(module: str) -> bool:
+    """Whether a routine of the module of this name is replaced."""
+    return any(route.module == module for route in ROUTES)

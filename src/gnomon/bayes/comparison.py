@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import Estimate
 from gnomon.contract.result import Result
@@ -138,5 +138,5 @@ def _difference(gaps: np.ndarray, test_share: float, confidence_level: float) ->
     """Mean of paired differences over splits, with the corrected interval."""
     value = float(gaps.mean())
     error = corrected_standard_error(gaps, test_share)
-    half = float(stats.t.ppf((1 + confidence_level) / 2, len(gaps) - 1)) * error
+    half = float(scipy.stats.t.ppf((1 + confidence_level) / 2, len(gaps) - 1)) * error
     return Estimate(value, value - half, value + half, confidence_level, error, "corrected t")

@@ -25,8 +25,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from gnomon.contract.estimate import Estimate, finite_column
 from gnomon.density.draws import as_generator
@@ -132,11 +133,11 @@ class NormalMeanPosterior(Posterior):
 
     @property
     def _law(self):
-        return stats.norm(self.prior_mean, np.sqrt(self.prior_variance))
+        return scipy.stats.norm(self.prior_mean, np.sqrt(self.prior_variance))
 
     @property
     def predictive(self):
-        return stats.norm(self.prior_mean, np.sqrt(self.prior_variance + self.noise))
+        return scipy.stats.norm(self.prior_mean, np.sqrt(self.prior_variance + self.noise))
 
     def update(self, x: ArrayLike) -> NormalMeanPosterior:
         """The posterior after outcomes x."""
@@ -177,19 +178,19 @@ class NormalVariancePosterior(Posterior):
 
     @property
     def _law(self):
-        return stats.t(
+        return scipy.stats.t(
             2 * self.shape, self.location, np.sqrt(self.scale / (self.shape * self.strength))
         )
 
     @property
     def variance_law(self) -> Any:
         """The distribution of the variance."""
-        return stats.invgamma(self.shape, scale=self.scale)
+        return scipy.stats.invgamma(self.shape, scale=self.scale)
 
     @property
     def predictive(self):
         spread = self.scale * (1 + 1 / self.strength) / self.shape
-        return stats.t(2 * self.shape, self.location, np.sqrt(spread))
+        return scipy.stats.t(2 * self.shape, self.location, np.sqrt(spread))
 
     def update(self, x: ArrayLike) -> NormalVariancePosterior:
         """The posterior after outcomes x."""
@@ -232,15 +233,15 @@ class BetaBinomial(Posterior):
 
     @property
     def _law(self):
-        return stats.beta(self.a, self.b)
+        return scipy.stats.beta(self.a, self.b)
 
     @property
     def predictive(self):
-        return stats.betabinom(1, self.a, self.b)
+        return scipy.stats.betabinom(1, self.a, self.b)
 
     def predicted(self, yes: ArrayLike, trials: int = 1) -> Any:
         """Probability of so many yes in the next trials (beta-binomial)."""
-        return stats.betabinom.pmf(yes, trials, self.a, self.b)
+        return scipy.stats.betabinom.pmf(yes, trials, self.a, self.b)
 
     def update(self, x: ArrayLike) -> BetaBinomial:
         """The posterior after outcomes x of 0 and 1."""
@@ -279,11 +280,11 @@ class GammaPoisson(Posterior):
 
     @property
     def _law(self):
-        return stats.gamma(self.shape, scale=1 / self.rate)
+        return scipy.stats.gamma(self.shape, scale=1 / self.rate)
 
     @property
     def predictive(self):
-        return stats.nbinom(self.shape, self.rate / (1 + self.rate))
+        return scipy.stats.nbinom(self.shape, self.rate / (1 + self.rate))
 
     def update(self, x: ArrayLike) -> GammaPoisson:
         """The posterior after counts x."""
@@ -381,7 +382,9 @@ class DirichletMultinomial:
     def log_predictive(self, counts: ArrayLike) -> float:
         """log P(counts) of a whole outcome, the probabilities integrated out."""
         counts = finite_column(counts, "counts")
-        return float(stats.dirichlet_multinomial(self.alpha, int(counts.sum())).logpmf(counts))
+        return float(
+            scipy.stats.dirichlet_multinomial(self.alpha, int(counts.sum())).logpmf(counts)
+        )
 
     def log_evidence(self, x: ArrayLike) -> float:
         """log p of outcomes in their order: counts without the multinomial coefficient."""

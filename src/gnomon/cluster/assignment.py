@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, norm
+import scipy
 
 from gnomon.cluster.intake import label_codes, number_rows
 from gnomon.cluster.validity import cluster_means
@@ -175,7 +175,7 @@ def membership_probability(X: Any, labels: Any, points: Any, shape: str = "ellip
             spread = np.sqrt(np.trace(covariance))
             if spread == 0:
                 raise DataError(f"all rows of cluster {found.clusters[c]} are equal")
-            probability[:, c] = 2 * norm.sf(np.sqrt((away**2).sum(axis=1)) / spread)
+            probability[:, c] = 2 * scipy.stats.norm.sf(np.sqrt((away**2).sum(axis=1)) / spread)
             continue
         if np.linalg.matrix_rank(covariance) < d:
             raise DataError(
@@ -183,5 +183,5 @@ def membership_probability(X: Any, labels: Any, points: Any, shape: str = "ellip
                 "fewer columns or shape='spherical'"
             )
         squared = (np.linalg.solve(covariance, away.T).T * away).sum(axis=1)
-        probability[:, c] = chi2.sf(squared, d)
+        probability[:, c] = scipy.stats.chi2.sf(squared, d)
     return probability

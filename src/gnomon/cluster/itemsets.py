@@ -21,7 +21,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine.errors import DataError
@@ -213,10 +213,10 @@ def association_rules(
     both = np.array([counts[key] for key, _ in keys])
     left = np.array([counts[_without(key, right)] for key, right in keys])
     right = np.array([counts[(item,)] for _, item in keys])
-    raw = stats.hypergeom.sf(both - 1, n, right, left)
+    raw = scipy.stats.hypergeom.sf(both - 1, n, right, left)
     searched = max(itemsets.n_searched, len(keys))
     corrected = _corrected(np.clip(raw, 0, 1), searched, correction)
-    z = stats.norm.ppf((1 + confidence_level) / 2)
+    z = scipy.stats.norm.ppf((1 + confidence_level) / 2)
     rules = []
     for place in np.lexsort((-both / left, corrected)).tolist():
         key, item = keys[place]
@@ -271,7 +271,7 @@ def _is_redundant(key: tuple[int, ...], item: int, counts: dict[tuple[int, ...],
     for each in others:
         n_base = counts[_without(others, each)]
         n_base_right = counts[_without(key, each)]
-        if stats.hypergeom.sf(n_both - 1, n_base, n_base_right, n_left) > ADDS:
+        if scipy.stats.hypergeom.sf(n_both - 1, n_base, n_base_right, n_left) > ADDS:
             return True
     return False
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2_contingency
+import scipy
 from sklearn.base import ClassifierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -628,7 +628,7 @@ def block_types(
     both = shares[:, None] + shares
     apart = (shares[:, None] - shares) ** 2 / np.where(both > 0, both, 1.0)
     used = counts[:, counts.sum(axis=0) > 0]
-    p_value = float(chi2_contingency(used).pvalue) if min(used.shape) > 1 else 1.0
+    p_value = float(scipy.stats.chi2_contingency(used).pvalue) if min(used.shape) > 1 else 1.0
     return BlockTypes(names, counts, apart.sum(axis=2), p_value, model)
 
 

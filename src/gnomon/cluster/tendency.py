@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist
-from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -93,7 +93,7 @@ def hopkins(
     farthest = max(from_places.max(), from_rows.max())
     empty, crowded = (float(((each / farthest) ** d).sum()) for each in (from_places, from_rows))
     statistic = empty / (empty + crowded)
-    return Hopkins(statistic, float(beta.sf(statistic, m, m)), m)
+    return Hopkins(statistic, float(scipy.stats.beta.sf(statistic, m, m)), m)
 
 
 @dataclass(repr=False)

@@ -6,7 +6,8 @@ Texts: 002 "Exponential family models", "Multinomial" · 003 3.2.1.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from gnomon.density.exponential_family import ExponentialFamily
 from gnomon.density.parameter_checks import (
@@ -212,7 +213,7 @@ class Multinomial(ExponentialFamily):
     def expected_log_base(self, theta):
         n, shares = self._draws(), special.softmax(theta)
         counts = np.arange(n + 1)
-        each = stats.binom.pmf(counts[:, None], n, shares)
+        each = scipy.stats.binom.pmf(counts[:, None], n, shares)
         return float(special.gammaln(n + 1) - (each * special.gammaln(counts + 1)[:, None]).sum())
 
     def moments(self, theta):
@@ -266,8 +267,8 @@ class Poisson(ExponentialFamily):
 
     def expected_log_base(self, theta):
         rate = float(np.exp(theta[0]))
-        counts = np.arange(stats.poisson.isf(TAIL, rate) + 10)
-        return float(-stats.poisson.pmf(counts, rate) @ special.gammaln(counts + 1))
+        counts = np.arange(scipy.stats.poisson.isf(TAIL, rate) + 10)
+        return float(-scipy.stats.poisson.pmf(counts, rate) @ special.gammaln(counts + 1))
 
     def moments(self, theta):
         rate = plain(np.exp(theta[..., 0]))

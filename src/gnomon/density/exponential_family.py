@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import checked_weights
 from gnomon.density.draws import as_generator
@@ -268,14 +268,14 @@ class ScipyNames:
 
 # The distribution of SciPy with the parameters of a family.
 IN_SCIPY: dict[str, Callable[..., Any]] = {
-    "Bernoulli": lambda probability: stats.bernoulli(probability),
-    "Beta": lambda a, b: stats.beta(a, b),
-    "ChiSquared": lambda degrees: stats.chi2(degrees),
-    "Exponential": lambda rate: stats.expon(scale=1 / rate),
-    "Gamma": lambda shape, rate: stats.gamma(shape, scale=1 / rate),
-    "InverseGamma": lambda shape, scale: stats.invgamma(shape, scale=scale),
-    "Normal": lambda mean, variance: stats.norm(mean, np.sqrt(variance)),
-    "Poisson": lambda rate: stats.poisson(rate),
+    "Bernoulli": lambda probability: scipy.stats.bernoulli(probability),
+    "Beta": lambda a, b: scipy.stats.beta(a, b),
+    "ChiSquared": lambda degrees: scipy.stats.chi2(degrees),
+    "Exponential": lambda rate: scipy.stats.expon(scale=1 / rate),
+    "Gamma": lambda shape, rate: scipy.stats.gamma(shape, scale=1 / rate),
+    "InverseGamma": lambda shape, scale: scipy.stats.invgamma(shape, scale=scale),
+    "Normal": lambda mean, variance: scipy.stats.norm(mean, np.sqrt(variance)),
+    "Poisson": lambda rate: scipy.stats.poisson(rate),
 }
 
 

@@ -18,8 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import integrate, special, stats
+from scipy import integrate, special
 from scipy.spatial import KDTree
 
 from gnomon.cluster.intake import label_codes
@@ -181,7 +182,7 @@ def differential_entropy_of(values: ArrayLike, base: float | None = None) -> flo
     >>> bool(abs(found - 0.5 * np.log(2 * np.pi * np.e)) < 0.1)
     True
     """
-    return float(stats.differential_entropy(finite_column(values, "values"))) / _unit(base)
+    return float(scipy.stats.differential_entropy(finite_column(values, "values"))) / _unit(base)
 
 
 def perplexity(probabilities: ArrayLike) -> float:

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import finite_column
 from gnomon.engine.errors import DataError
@@ -66,7 +66,7 @@ def residual_likelihood(residuals: ArrayLike, sigma: ArrayLike = 1.0) -> Residua
     sigma = np.broadcast_to(np.asarray(sigma, dtype=np.float64), residuals.shape)
     if not (sigma > 0).all():
         raise DataError("sigma must be greater than zero")
-    logs = stats.norm.logpdf(residuals, 0, sigma).sum()
+    logs = scipy.stats.norm.logpdf(residuals, 0, sigma).sum()
     chi = float(((residuals / sigma) ** 2).sum())
     squares = float((residuals**2).sum())
     return ResidualLikelihood(float(logs), chi, squares, float(logs + chi / 2))

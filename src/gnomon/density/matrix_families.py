@@ -6,8 +6,9 @@ Texts: 002 (named there; the forms are derived).
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from gnomon.density.exponential_family import ExponentialFamily
 from gnomon.density.parameter_checks import plain, root_between
@@ -107,7 +108,7 @@ class Wishart(ExponentialFamily):
 
     def draw(self, theta, n, rng):
         degrees, scale = self._usual(theta)
-        drawn = stats.wishart.rvs(degrees, scale, size=n, random_state=rng)
+        drawn = scipy.stats.wishart.rvs(degrees, scale, size=n, random_state=rng)
         return np.reshape(drawn, (n, self.d**2))
 
     def moments(self, theta):

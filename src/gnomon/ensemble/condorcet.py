@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 
 def _checked(p: float, m: int, correlation: float) -> None:
@@ -54,10 +54,10 @@ def majority_probability(p: float, m: int, correlation: float = 0.0) -> float:
         return float(p)
     half = m // 2
     if correlation == 0:
-        right = stats.binom(m, p)
+        right = scipy.stats.binom(m, p)
     else:
         total = 1 / correlation - 1
-        right = stats.betabinom(m, p * total, (1 - p) * total)
+        right = scipy.stats.betabinom(m, p * total, (1 - p) * total)
     tie = 0.5 * right.pmf(half) if m % 2 == 0 else 0.0
     return float(right.sf(half) + tie)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from sklearn.base import is_classifier
 
 from gnomon.contract.estimate import (
@@ -169,8 +169,8 @@ class Bootstrap(Result):
         if n <= k:
             raise DataError(f"{n} rows are too few for a region of {k} parameters")
         # draws scatter as if the spread of the rows were known: Hotelling's law has the rest
-        hotelling = k * (n - 1) / (n - k) * stats.f.ppf(confidence_level, k, n - k)
-        wider = np.sqrt(n / (n - 1) * hotelling / stats.chi2.ppf(confidence_level, k))
+        hotelling = k * (n - 1) / (n - k) * scipy.stats.f.ppf(confidence_level, k, n - k)
+        wider = np.sqrt(n / (n - 1) * hotelling / scipy.stats.chi2.ppf(confidence_level, k))
         return replace(
             found,
             radius=wider * found.radius,
@@ -196,7 +196,7 @@ class Bootstrap(Result):
         """Quantiles shifted for the bias of the median and for the skewness (Efron 1987)."""
         below = ((draws < estimate).mean(axis=0) + (draws <= estimate).mean(axis=0)) / 2
         below = np.clip(below, 0.5 / len(draws), 1 - 0.5 / len(draws))
-        shift = stats.norm.ppf(below)
+        shift = scipy.stats.norm.ppf(below)
         assert self.jackknife is not None
         gaps = self.jackknife.mean(axis=0) - self.jackknife.reshape(-1, *estimate.shape)
         spread = (gaps**2).sum(axis=0)
@@ -205,7 +205,7 @@ class Bootstrap(Result):
         ends = []
         for z in (-half_width, half_width):
             moved = shift + (shift + z) / (1 - acceleration * (shift + z))
-            ends.append(_entry_quantiles(draws, stats.norm.cdf(moved)))
+            ends.append(_entry_quantiles(draws, scipy.stats.norm.cdf(moved)))
         return ends[0], ends[1]
 
     def _title(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import (
     Estimate,
@@ -389,7 +389,7 @@ def _kappa_of_fewest_disagreements(counts: np.ndarray, confidence_level: float) 
     """
     off = counts - np.diag(np.diag(counts))
     seen = float(off.sum())
-    kept = stats.chi2.ppf((1 - confidence_level) / 2, 2 * seen) / 2 / seen
+    kept = scipy.stats.chi2.ppf((1 - confidence_level) / 2, 2 * seen) / 2 / seen
     totals = counts.sum(axis=0) + counts.sum(axis=1)
     first, second = np.indices(counts.shape)
     rarer = np.where(totals[first] <= totals[second], first, second)

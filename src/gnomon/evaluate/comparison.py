@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.special import bdtr, stdtr
 
 from gnomon.contract.estimate import (
@@ -468,7 +468,7 @@ def five_by_two_f_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     statistic = np.inf if spread == 0 and top > 0 else (0.0 if top == 0 else top / (2 * spread))
     mean = float(gaps.mean())
     nothing = Estimate(mean, -np.inf, np.inf, 0.95, np.nan, "the F test gives no interval")
-    p = 1.0 if top == 0 else float(stats.f.sf(statistic, 10, 5))
+    p = 1.0 if top == 0 else float(scipy.stats.f.sf(statistic, 10, 5))
     return PairTest("5 x 2 cv F test", nothing, statistic, p, 10, (10, 5))
 
 
@@ -539,7 +539,7 @@ def mcnemar_of_counts(
     discordant = b + c
     if method == "chi2":
         statistic = max(abs(b - c) - 1, 0) ** 2 / discordant if discordant else 0.0
-        p = float(stats.chi2.sf(statistic, 1))
+        p = float(scipy.stats.chi2.sf(statistic, 1))
     elif method in ("exact", "mid-p"):
         statistic = float(b)
         p = _binomial_p(b, c, mid=method == "mid-p")
@@ -584,7 +584,7 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     figure = _walsh(gaps)
     if not gaps.any():
         return PairTest("Wilcoxon's signed-rank test", figure, 0.0, 1.0, len(gaps))
-    found = stats.wilcoxon(gaps, zero_method="zsplit")
+    found = scipy.stats.wilcoxon(gaps, zero_method="zsplit")
     return PairTest(
         "Wilcoxon's signed-rank test",
         figure,

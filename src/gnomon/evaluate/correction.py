@@ -1,7 +1,7 @@
 """Learned correction of predicted probabilities.
 
 A learner goes from what was predicted to what is right: trained on predictions of rows that the
-first learner has not seen (out of fold), it mends probabilities that are too sure or too timid.
+first learner has not seen (out of fold), it corrects over- and underconfident probabilities.
 Texts: 003 3.3.7. `calibration` shows whether it is needed.
 """
 
@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.cross_validation import cross_validation_estimates
@@ -89,10 +87,13 @@ def correct_probabilities(
     >>> p = rng.random(4000)
     >>> y = rng.random(4000) < p
     >>> too_sure = p**3 / (p**3 + (1 - p) ** 3)
-    >>> mended = correct_probabilities(y, too_sure).apply(too_sure)[:, 1]
-    >>> bool(np.abs(mended - p).mean() < 0.02)
+    >>> corrected = correct_probabilities(y, too_sure).apply(too_sure)[:, 1]
+    >>> bool(np.abs(corrected - p).mean() < 0.02)
     True
     """
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.linear_model import LogisticRegression
+
     codes, proba, names = probability_block(y, proba, classes)
     if len(np.unique(codes)) < 2:
         raise DataError("all rows are of one class: there is nothing to correct by")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import Estimate, check_level
 from gnomon.contract.result import Result
@@ -155,7 +155,7 @@ class Experiment(Result):
                 "leave the learner or the table out"
             )
         # the test looks at ranks alone, and infinite scores have one, too
-        places = stats.rankdata(scores, axis=1)
+        places = scipy.stats.rankdata(scores, axis=1)
         return friedman_test(
             places,
             self.names,

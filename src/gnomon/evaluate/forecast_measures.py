@@ -12,8 +12,8 @@ Texts: beyond the texts; Hyndman and Koehler (2006) for the scaled error.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import Estimate, check_level
 from gnomon.engine.errors import DataError
@@ -125,7 +125,7 @@ def mean_over_origins(
     mean, error = float(values.mean()), _newey_west(values, overlap)
     if not np.isfinite(error):
         return Estimate(mean, -np.inf, np.inf, confidence_level, np.nan, "one origin")
-    reach = stats.t.ppf((1 + confidence_level) / 2, len(values) - 1) * error
+    reach = scipy.stats.t.ppf((1 + confidence_level) / 2, len(values) - 1) * error
     return Estimate(
         mean, mean - reach, mean + reach, confidence_level, error, "Newey-West, Student's t"
     )
@@ -177,7 +177,7 @@ def diebold_mariano_test(
         statistic, p = 0.0, float(difference.value == 0)
     else:
         statistic = difference.value / difference.error
-        p = float(2 * stats.t.sf(abs(statistic), n - 1))
+        p = float(2 * scipy.stats.t.sf(abs(statistic), n - 1))
     return Significance(
         "Diebold-Mariano test",
         float(statistic),

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from scipy import optimize
 
 from gnomon.contract.estimate import Estimate, check_level, finite_column
 from gnomon.engine.errors import DataError
@@ -69,12 +70,12 @@ def chi2_frequencies(
         place = int(impossible.argmax())
         raise DataError(f"entry {place} was seen but has probability 0: the model is refuted")
     possible = expected > 0
-    found = stats.chisquare(observed[possible], expected[possible])
+    found = scipy.stats.chisquare(observed[possible], expected[possible])
     statistic = float(found.statistic)
     return Significance(
         "Chi-square test of frequencies",
         statistic,
-        float(stats.chi2.sf(statistic, freedom)),
+        float(scipy.stats.chi2.sf(statistic, freedom)),
         symbol="chi2",
         effects={"Cohen's w": float(np.sqrt(statistic / observed.sum()))},
         law=_freedom_text(freedom),
@@ -179,7 +180,7 @@ def chi2_independence(
     counts = _without_empty(counts).astype(np.int64)
     if (counts != _without_empty(np.asarray(table))).any():
         raise DataError("exact=True draws tables of whole counts; these are not whole")
-    law = stats.random_table(counts.sum(axis=1), counts.sum(axis=0))
+    law = scipy.stats.random_table(counts.sum(axis=1), counts.sum(axis=0))
     drawn = law.rvs(n_simulations, random_state=np.random.default_rng(random_state))
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
     null = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2))
@@ -202,7 +203,7 @@ def _chi2_of(table: np.ndarray, name: str) -> Significance:
     table = _without_empty(table)
     if min(table.shape) < 2:
         raise DataError("with one row or column that has counts there is nothing to compare")
-    found = stats.chi2_contingency(table, correction=False)
+    found = scipy.stats.chi2_contingency(table, correction=False)
     most = table.sum() * (min(table.shape) - 1)
     return Significance(
         name,
@@ -303,7 +304,7 @@ def correlation_ratio(
     }
     if not n_permutations:
         law = f"F law, {k - 1} and {n - k} degrees of freedom"
-        p = float(stats.f.sf(f, k - 1, n - k))
+        p = float(scipy.stats.f.sf(f, k - 1, n - k))
         return Significance(name, f, p, symbol="F", effects=effects, law=law)
     rng = np.random.default_rng(random_state)
     null = np.empty(n_permutations)
@@ -343,15 +344,15 @@ def _non_centrality(f: float, k: int, n: int, share: float) -> float:
 
     def excess(c: float) -> float:
         if c == 0:
-            return float(stats.f.cdf(f, k - 1, n - k)) - share
-        return float(stats.ncf.cdf(f, k - 1, n - k, c)) - share
+            return float(scipy.stats.f.cdf(f, k - 1, n - k)) - share
+        return float(scipy.stats.ncf.cdf(f, k - 1, n - k, c)) - share
 
     if excess(0.0) <= 0:
         return 0.0
     if (
         k - 1
     ) * f > FAR:  # the spread between groups is as good as known; SciPy's law has no digits
-        return float((k - 1) * f / (n - k) * stats.chi2.isf(share, n - k))
+        return float((k - 1) * f / (n - k) * scipy.stats.chi2.isf(share, n - k))
     high = max(1.0, f * k)
     while excess(high) > 0:
         high *= 2

@@ -9,8 +9,8 @@ from math import log
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.engine.errors import DataError
@@ -122,7 +122,7 @@ def johnson_lindenstrauss_dimension(
         return enough
 
     def distorted(k: int) -> float:
-        law = stats.chi2(k)
+        law = scipy.stats.chi2(k)
         return float(law.cdf(k * (1 - epsilon)) + law.sf(k * (1 + epsilon))) * pairs
 
     low, high = 1, enough

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from sklearn.base import is_classifier, is_regressor
 
 from gnomon.contract.estimate import Estimate, check_level, float_array
@@ -117,7 +117,7 @@ class Differences(Result):
 
     def _figure(self, pair: int) -> Estimate:
         half = (
-            float(stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom))
+            float(scipy.stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom))
             * self.error[pair]
         )
         gap = float(self.difference[pair])
@@ -142,7 +142,8 @@ class Differences(Result):
     def _lines(self, part: slice) -> dict[str, list[Any]]:
         gap = self.difference[part]
         half = (
-            stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom) * self.error[part]
+            scipy.stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom)
+            * self.error[part]
         )
         columns: dict[str, list[Any]] = {
             "better": [self.names[i] for i in self.first[part]],
@@ -525,12 +526,12 @@ def _pair_moments(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _two_sided(gap: np.ndarray, error: np.ndarray, freedom: int) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(gap) / error
-    return np.where(gap == 0, 1.0, 2 * stats.t.sf(t, freedom))
+    return np.where(gap == 0, 1.0, 2 * scipy.stats.t.sf(t, freedom))
 
 
 def _within(gap: np.ndarray, error: np.ndarray, rope: float, freedom: int) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        inside = stats.t.cdf((rope - gap) / error, freedom) - stats.t.cdf(
+        inside = scipy.stats.t.cdf((rope - gap) / error, freedom) - scipy.stats.t.cdf(
             (-rope - gap) / error, freedom
         )
     return np.where(error > 0, inside, (np.abs(gap) <= rope).astype(float))

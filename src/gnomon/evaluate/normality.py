@@ -21,8 +21,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from gnomon.contract.estimate import finite_column
 from gnomon.contract.result import Result
@@ -113,7 +114,7 @@ def _limit_weights(mean_estimated: bool, sd_estimated: bool) -> tuple[np.ndarray
     """
     z = np.linspace(-12, 12, 12_001)
     step = z[1] - z[0]
-    density = stats.norm.pdf(z)
+    density = scipy.stats.norm.pdf(z)
     share = special.ndtr(z)
     order = np.arange(1, TERMS + 1)
     legendre = special.eval_legendre(order[:, None], 2 * share - 1)
@@ -159,7 +160,7 @@ def dagostino_k2(values: ArrayLike) -> Significance:
     (-1.2, True)
     """
     z = _standardized(values, None, None)
-    found = stats.normaltest(z)
+    found = scipy.stats.normaltest(z)
     rough = f"{len(z)} values are few: p is rough below 20"
     return Significance(
         "D'Agostino's K^2 test of normality",
@@ -213,7 +214,7 @@ def kolmogorov_smirnov(
         cdf = against.cdf if hasattr(against, "cdf") else against
         return _one_sample(values, cdf, parameters_estimated)
     other = finite_column(against, "against")
-    found = stats.ks_2samp(values, other)
+    found = scipy.stats.ks_2samp(values, other)
     return Significance(
         "Kolmogorov-Smirnov test of two samples",
         float(found.statistic),
@@ -225,7 +226,7 @@ def kolmogorov_smirnov(
 
 
 def _one_sample(values: np.ndarray, cdf: Callable[..., Any], estimated: bool) -> Significance:
-    found = stats.kstest(values, cdf)
+    found = scipy.stats.kstest(values, cdf)
     warned = (
         "parameters were estimated from the same values: p is much too large; simulate the law, "
         "or keep values aside for the test",
@@ -364,4 +365,7 @@ def _standardized(values: ArrayLike, mean: float | None, sd: float | None) -> np
 
 
 def _shape(z: np.ndarray) -> dict[str, float | Any]:
-    return {"skewness": float(stats.skew(z)), "excess kurtosis": float(stats.kurtosis(z))}
+    return {
+        "skewness": float(scipy.stats.skew(z)),
+        "excess kurtosis": float(scipy.stats.kurtosis(z)),
+    }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import (
     Estimate,
@@ -425,7 +425,7 @@ def goodness_of_fit(y: Any, fitted: Any, sigma: Any, n_parameters: int) -> Goodn
     if freedom < 1:
         raise DataError(f"{n_parameters} parameters of {len(y)} rows leave nothing to test")
     chi2 = float((((y - fitted) / sigma) ** 2).sum())
-    return GoodnessOfFit(chi2, freedom, float(stats.chi2.sf(chi2, freedom)))
+    return GoodnessOfFit(chi2, freedom, float(scipy.stats.chi2.sf(chi2, freedom)))
 
 
 @dataclass(repr=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import gammaln, log_softmax, xlogy
 
 from gnomon.contract.estimate import Estimate, frequency_weights, mean_interval, share_interval
@@ -352,14 +352,14 @@ def spiegelhalter(
     variance = float(masses @ (slope**2 * proba * (1 - proba)))
     if variance > 0:
         z = float(masses @ ((is_positive - proba) * slope) / np.sqrt(variance))
-        return z, float(2 * stats.norm.sf(abs(z)))
+        return z, float(2 * scipy.stats.norm.sf(abs(z)))
     if (masses[(np.abs(is_positive - proba) == 1)] > 0).any():
         return np.inf, 0.0
     even = masses * (proba == 0.5)
     if not even.any():
         return 0.0, 1.0
     z = float(even @ (is_positive - 0.5) / np.sqrt(even.sum() / 4))
-    return z, float(2 * stats.norm.sf(abs(z)))
+    return z, float(2 * scipy.stats.norm.sf(abs(z)))
 
 
 def _edges(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.optimize import brentq
 
 from gnomon.contract.estimate import (
@@ -349,7 +349,11 @@ def compare_areas(
     gap = float(one[0].mean() - other[0].mean())
     error = float(np.sqrt(sum(_variance(a - b, np.ones(len(a))) for a, b in zip(one, other))))
     half = normal_quantile(confidence_level) * error
-    p = 1.0 if gap == 0 else (0.0 if error == 0 else float(2 * stats.norm.sf(abs(gap) / error)))
+    p = (
+        1.0
+        if gap == 0
+        else (0.0 if error == 0 else float(2 * scipy.stats.norm.sf(abs(gap) / error)))
+    )
     return AreaDifference(
         area_under_roc(is_positive, first, True, confidence_level),
         area_under_roc(is_positive, second, True, confidence_level),

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from gnomon.contract.estimate import Estimate, check_level
 from gnomon.contract.result import Result
@@ -158,7 +159,7 @@ def confidence_region(
     middle = estimates.mean(axis=0) if center is None else _center(center, k)
     covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
     if radius == "normal":
-        length, how = float(np.sqrt(stats.chi2.ppf(confidence_level, k))), "normal estimates"
+        length, how = float(np.sqrt(scipy.stats.chi2.ppf(confidence_level, k))), "normal estimates"
     elif radius == "estimates":
         distances = _distances(estimates - middle, covariance)
         length, how = _upper_share(distances, confidence_level), f"{n:,} estimates"
@@ -194,7 +195,7 @@ def joint_box(
     n = len(estimates)
     check_level(confidence_level)
     # how far out an estimate is: its largest rank from the middle, over the parameters
-    ranks = stats.rankdata(estimates, axis=0)
+    ranks = scipy.stats.rankdata(estimates, axis=0)
     outness = np.abs(ranks - (n + 1) / 2).max(axis=1)
     reach = _upper_share(outness, confidence_level)
     inside = np.abs(ranks - (n + 1) / 2) <= reach
@@ -233,9 +234,11 @@ def mean_region(rows: Any, confidence_level: float = 0.95) -> ConfidenceRegion:
     if n <= k + 1:
         raise DataError(f"{n} rows are too few for the mean of {k} columns")
     covariance = np.atleast_2d(np.cov(rows, rowvar=False)) / n
-    radius = np.sqrt(k * (n - 1) / (n - k) * stats.f.ppf(confidence_level, k, n - k))
+    radius = np.sqrt(k * (n - 1) / (n - k) * scipy.stats.f.ppf(confidence_level, k, n - k))
     center = rows.mean(axis=0)
-    half = stats.t.ppf(1 - (1 - confidence_level) / (2 * k), n - 1) * np.sqrt(np.diag(covariance))
+    half = scipy.stats.t.ppf(1 - (1 - confidence_level) / (2 * k), n - 1) * np.sqrt(
+        np.diag(covariance)
+    )
     return ConfidenceRegion(
         _names(None, k),
         center,
@@ -287,10 +290,10 @@ def covariance_region(
         raise DataError(f"the covariance of {k} parameters must be {k} by {k} and finite")
     check_level(confidence_level)
     if np.isinf(degrees_of_freedom):
-        radius = np.sqrt(stats.chi2.ppf(confidence_level, k))
+        radius = np.sqrt(scipy.stats.chi2.ppf(confidence_level, k))
     else:
-        radius = np.sqrt(k * stats.f.ppf(confidence_level, k, degrees_of_freedom))
-    quantile = stats.t.ppf(1 - (1 - confidence_level) / (2 * k), degrees_of_freedom)
+        radius = np.sqrt(k * scipy.stats.f.ppf(confidence_level, k, degrees_of_freedom))
+    quantile = scipy.stats.t.ppf(1 - (1 - confidence_level) / (2 * k), degrees_of_freedom)
     half = quantile * np.sqrt(np.diag(covariance))
     return ConfidenceRegion(
         _names(names, k),
@@ -326,7 +329,7 @@ def normal_mass(radius: Any, n_columns: int = 1) -> Any:
     >>> round(normal_mass(1), 4), round(normal_mass(1, n_columns=2), 4)
     (0.6827, 0.3935)
     """
-    shares = stats.chi2.cdf(np.asarray(radius, dtype=float) ** 2, n_columns)
+    shares = scipy.stats.chi2.cdf(np.asarray(radius, dtype=float) ** 2, n_columns)
     return float(shares) if np.ndim(radius) == 0 else shares
 
 

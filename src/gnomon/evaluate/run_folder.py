@@ -18,8 +18,8 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy import stats
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.table.frames import native
@@ -207,7 +207,7 @@ def _by_parts(thing: Any, part: Callable[[Any], Any]) -> Any:
         return {"partial": part(thing.func), "given": part([thing.args, thing.keywords])}
     if isinstance(thing, MethodType):
         return {"method": part(thing.__func__), "of": part(thing.__self__)}
-    if isinstance(thing, stats.distributions.rv_frozen):
+    if isinstance(thing, scipy.stats.distributions.rv_frozen):
         return {"law": thing.dist.name, "given": part([thing.args, thing.kwds])}
     if hasattr(thing, "_score_func"):
         given = [thing._sign, thing._kwargs, thing._response_method]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import check_level
 from gnomon.contract.result import Result, p_text
@@ -129,21 +129,21 @@ def friedman_test(
     if n < 2 or k < 2:
         raise DataError(f"{n} tables and {k} learners: two of each are the least")
     labels = _names(names, headings, k)
-    ranks = stats.rankdata(-scores if greater_is_better else scores, axis=1)
+    ranks = scipy.stats.rankdata(-scores if greater_is_better else scores, axis=1)
     means = ranks.mean(axis=0)
     chi2 = _friedman_statistic(ranks)
     f = _iman_davenport(chi2, n, k)
     spread = np.sqrt(k * (k + 1) / (6 * n))
     gaps = np.abs(means[:, None] - means[None, :]) / spread
     pair_p = _studentised_range_p(gaps * np.sqrt(2), k)
-    q = stats.studentized_range.ppf(confidence_level, k, np.inf) / np.sqrt(2)
+    q = scipy.stats.studentized_range.ppf(confidence_level, k, np.inf) / np.sqrt(2)
     return RankTest(
         labels,
         means,
         chi2,
-        float(stats.chi2.sf(chi2, k - 1)),
+        float(scipy.stats.chi2.sf(chi2, k - 1)),
         f,
-        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
+        float(scipy.stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
         float(q * spread),
         pair_p,
         n,
@@ -211,7 +211,7 @@ def cochran_q_test(right: Any, names: list[str] | None = None) -> CochranTest:
     if below == 0:
         return CochranTest(labels, right.mean(axis=0), 0.0, 1.0, decided)
     q = float((k - 1) * (k * (columns**2).sum() - total**2) / below)
-    return CochranTest(labels, right.mean(axis=0), q, float(stats.chi2.sf(q, k - 1)), decided)
+    return CochranTest(labels, right.mean(axis=0), q, float(scipy.stats.chi2.sf(q, k - 1)), decided)
 
 
 def _names(names: list[str] | None, headings: list[str] | None, k: int) -> list[str]:
@@ -253,5 +253,5 @@ def _iman_davenport(chi2: float, n: int, k: int) -> float:
 def _studentised_range_p(q: np.ndarray, k: int) -> np.ndarray:
     """p of every pair; each distinct distance is integrated once."""
     distinct, where = np.unique(np.round(q, 10), return_inverse=True)
-    p = stats.studentized_range.sf(distinct, k, np.inf)
+    p = scipy.stats.studentized_range.sf(distinct, k, np.inf)
     return np.clip(p, 0, 1)[where].reshape(q.shape)

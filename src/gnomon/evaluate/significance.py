@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import Estimate, finite_column, share_interval
 from gnomon.contract.result import Result, cell_text, p_text
@@ -205,7 +205,7 @@ def permutation_test(
     # independence of two columns: to shuffle one of them is enough
     moved = columns[:-1] if shuffle == "pairs" else columns
     function = _with_last(statistic, columns[-1]) if shuffle == "pairs" else statistic
-    found = stats.permutation_test(
+    found = scipy.stats.permutation_test(
         tuple(moved),
         function,
         permutation_type=SHUFFLES[shuffle],

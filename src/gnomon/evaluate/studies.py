@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from sklearn.base import is_classifier
 
 from gnomon.contract.estimate import Estimate, normal_quantile
@@ -268,7 +268,7 @@ def _one_cell(
         outside.append((((fitted - target) ** 2) * norms).sum(axis=1))
     overfit = np.sort(outside[1] - outside[0])
     # the median lies between order statistics that a fair coin sets apart
-    below = int(stats.binom.ppf(0.025, n_repeats, 0.5))
+    below = int(scipy.stats.binom.ppf(0.025, n_repeats, 0.5))
     low, high = overfit[max(below - 1, 0)], overfit[min(n_repeats - below, n_repeats - 1)]
     smaller = float((inside[1] < inside[0]).mean())
     return float(np.median(overfit)), float(low), float(high), smaller

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import chi2
 
 from gnomon.contract.result import Result, p_text
 from gnomon.engine import memory
@@ -314,7 +314,7 @@ def _independence(
     rows, columns = (xz > 0).sum(0).ravel() - 1, (yz > 0).sum(1).ravel() - 1
     degrees = int((np.maximum(rows, 0) * np.maximum(columns, 0)).sum())
     statistic = 2 * n_rows * information
-    p_value = float(chi2.sf(statistic, degrees)) if degrees else 1.0
+    p_value = float(scipy.stats.chi2.sf(statistic, degrees)) if degrees else 1.0
     return IndependenceCheck(
         x, y, given, p_value >= level, largest, information, statistic, p_value, degrees
     )

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.linalg
-from scipy import stats
 
 from gnomon.contract import Data, Regressor
 from gnomon.contract.estimate import finite_column
@@ -202,7 +202,7 @@ def chi_square_fit(x, y, sigma=1.0, basis: int | Sequence[Callable] = 1) -> ChiS
 
 def goodness(chi2: float, freedom: int) -> GoodnessOfFit:
     """chi2 with its probability."""
-    return GoodnessOfFit(chi2, freedom, float(stats.chi2.sf(chi2, freedom)))
+    return GoodnessOfFit(chi2, freedom, float(scipy.stats.chi2.sf(chi2, freedom)))
 
 
 @method(

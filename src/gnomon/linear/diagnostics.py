@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
+from scipy import optimize
 
 from gnomon.contract import intake
 from gnomon.contract.result import Result
@@ -133,7 +134,8 @@ class Influence(Result):
         """Shares of standardised residuals within 1, 2 and 3, and what a normal law would give."""
         sizes = np.abs(self.standardized)
         return {
-            k: (float((sizes <= k).mean()), float(2 * stats.norm.cdf(k) - 1)) for k in (1, 2, 3)
+            k: (float((sizes <= k).mean()), float(2 * scipy.stats.norm.cdf(k) - 1))
+            for k in (1, 2, 3)
         }
 
     def suspects(self, most: int = 10) -> np.ndarray:
@@ -371,7 +373,7 @@ def prediction_intervals(
     n, d = fit.design.shape
     noise = float(fit.residuals @ fit.residuals) / (n - d)
     spread = np.sqrt(noise * (1 + np.einsum("ij,jk,ik->i", new, fit.covariance, new)))
-    half = stats.t.ppf(0.5 + confidence_level / 2, n - d) * spread
+    half = scipy.stats.t.ppf(0.5 + confidence_level / 2, n - d) * spread
     center = new @ fit.coef
     return center, center - half, center + half
 
@@ -443,7 +445,7 @@ def trust_checks(X, y, *, fit_intercept: bool = True, alpha: float = 0.01) -> Tr
     explained = _explained(fit)
     tests = normality(found.standardized)
     bend = _bend(fit)
-    spread = stats.spearmanr(fit.fitted, np.abs(found.standardized)).pvalue
+    spread = scipy.stats.spearmanr(fit.fitted, np.abs(found.standardized)).pvalue
     runs = _runs(found.residuals)
     spread = 1.0 if np.isnan(spread) else float(spread)
     checks = [
@@ -489,7 +491,7 @@ def _bend(fit: Fit) -> float:
     before = float(fit.residuals @ fit.residuals)
     if residual <= EPS * before:
         return 0.0 if before > 0 else 1.0
-    return float(stats.f.sf((before - residual) / (residual / (n - d)), 1, n - d))
+    return float(scipy.stats.f.sf((before - residual) / (residual / (n - d)), 1, n - d))
 
 
 def _runs(residuals: np.ndarray) -> float:
@@ -502,7 +504,11 @@ def _runs(residuals: np.ndarray) -> float:
     n = up + down
     mean = 1 + 2 * up * down / n
     variance = (mean - 1) * (mean - 2) / (n - 1)
-    return float(stats.norm.cdf((runs + 0.5 - mean) / np.sqrt(variance))) if variance > 0 else 1.0
+    return (
+        float(scipy.stats.norm.cdf((runs + 0.5 - mean) / np.sqrt(variance)))
+        if variance > 0
+        else 1.0
+    )
 
 
 @dataclass(repr=False)
@@ -647,7 +653,7 @@ def box_cox(
     top = int(np.argmax(curve))
     around = (powers[max(top - 1, 0)], powers[min(top + 1, 80)])
     best = optimize.minimize_scalar(lambda p: -likelihood(p), bounds=around, method="bounded")
-    line = -best.fun - stats.chi2.ppf(confidence_level, 1) / 2
+    line = -best.fun - scipy.stats.chi2.ppf(confidence_level, 1) / 2
 
     def crossing(end: float) -> float:
         if likelihood(end) >= line:
@@ -740,7 +746,7 @@ def compare_groups(X, y, groups, *, alpha: float = 0.05) -> GroupResiduals:
         counts.append(len(own))
         above.append(int((own > 0).sum()))
         means.append(float(own.mean()))
-        tests.append(float(stats.mannwhitneyu(own, others).pvalue) if len(others) else 1.0)
+        tests.append(float(scipy.stats.mannwhitneyu(own, others).pvalue) if len(others) else 1.0)
     return GroupResiduals(
         labels.tolist(), counts, np.array(means), np.array(tests), above, residuals, alpha
     )

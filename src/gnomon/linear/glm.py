@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -760,7 +760,7 @@ class GLM(Regressor, SumLearner):
         if self.fit_intercept:
             rows = np.column_stack([np.ones(len(rows)), rows])
         error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", rows, covariance, rows), 0.0))
-        half, link = stats.norm.ppf(0.5 + confidence_level / 2) * error, self._link()
+        half, link = scipy.stats.norm.ppf(0.5 + confidence_level / 2) * error, self._link()
         ends = np.column_stack([link.mean(predictor - half), link.mean(predictor + half)])
         return MeanPredictionResults(
             link.mean(predictor),
@@ -974,11 +974,14 @@ def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
         ratio = (statistics.null_deviance - statistics.deviance) / statistics.dispersion
         facts["null deviance"] = statistics.null_deviance
         if statistics.dispersed:
-            facts |= {"F": ratio / slopes, "F p": float(stats.f.sf(ratio / slopes, slopes, free))}
+            facts |= {
+                "F": ratio / slopes,
+                "F p": float(scipy.stats.f.sf(ratio / slopes, slopes, free)),
+            }
         else:
             facts |= {
                 "likelihood ratio": ratio,
-                "likelihood ratio p": float(stats.chi2.sf(ratio, slopes)),
+                "likelihood ratio p": float(scipy.stats.chi2.sf(ratio, slopes)),
             }
     if np.isfinite(statistics.log_likelihood):
         k = unknowns + statistics.dispersed
@@ -991,7 +994,9 @@ def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
     notes = []
     if model.standard_errors != "classic":
         notes.append(f"Standard errors {model.standard_errors}, robust against a wrong variance.")
-    elif not statistics.dispersed and stats.chi2.sf(statistics.pearson, free) < DISPERSED_LEVEL:
+    elif (
+        not statistics.dispersed and scipy.stats.chi2.sf(statistics.pearson, free) < DISPERSED_LEVEL
+    ):
         notes.append(
             "The targets are overdispersed: Pearson's statistic is "
             f"{statistics.pearson / free:.3g} times its degrees of freedom, and these standard "
@@ -1002,7 +1007,7 @@ def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
         names,
         estimate,
         errors,
-        stats.t(free) if statistics.dispersed else stats.norm,
+        scipy.stats.t(free) if statistics.dispersed else scipy.stats.norm,
         "t" if statistics.dispersed else "z",
         confidence_level,
         title=f"Generalised linear model: {model.family} family, {link} link",

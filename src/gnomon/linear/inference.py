@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
@@ -145,7 +145,7 @@ class PredictionResults(Result):
         ends : ndarray of shape (n_samples, 2)
         """
         error = self.se_obs if obs else self.se_mean
-        half = stats.t.ppf(0.5 + self.confidence_level / 2, self.df) * error
+        half = scipy.stats.t.ppf(0.5 + self.confidence_level / 2, self.df) * error
         return np.column_stack([self.predicted_mean - half, self.predicted_mean + half])
 
     def summary_frame(self):
@@ -445,7 +445,7 @@ def least_squares_summary(
     }
     if columns:
         f = (total - residual) / columns / variance
-        facts |= {"F": f, "F p": float(stats.f.sf(f, columns, free))}
+        facts |= {"F": f, "F p": float(scipy.stats.f.sf(f, columns, free))}
     facts |= {
         "log-likelihood": float(log_likelihood),
         "AIC": float(2 * (parameters + 1) - 2 * log_likelihood),
@@ -459,7 +459,7 @@ def least_squares_summary(
         names,
         estimate,
         np.sqrt(variance * statistics.inverse_diagonal),
-        stats.t(free),
+        scipy.stats.t(free),
         "t",
         confidence_level,
         title="Least squares",
@@ -488,7 +488,7 @@ def likelihood_summary(
         "null log-likelihood": null,
         "pseudo R2": 1 - fit / null,
         "likelihood ratio": ratio,
-        "likelihood ratio p": float(stats.chi2.sf(ratio, slopes)),
+        "likelihood ratio p": float(scipy.stats.chi2.sf(ratio, slopes)),
         "AIC": 2 * estimates.size - 2 * fit,
         "BIC": estimates.size * np.log(statistics.weight) - 2 * fit,
     }
@@ -496,7 +496,7 @@ def likelihood_summary(
         names,
         estimates,
         statistics.standard_errors.ravel(),
-        stats.norm,
+        scipy.stats.norm,
         "z",
         confidence_level,
         title=title,

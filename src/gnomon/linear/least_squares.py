@@ -16,9 +16,9 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.linalg
 import scipy.sparse as sp
-from scipy import stats
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.optimize import nnls
 
@@ -435,12 +435,12 @@ default="nonrobust"
             first = int(self.fit_intercept)
             tested = found.estimate[first:]
             f = tested @ np.linalg.solve(covariance[first:, first:], tested) / len(tested)
-            facts |= {"F": float(f), "F p": float(stats.f.sf(f, len(tested), free))}
+            facts |= {"F": float(f), "F p": float(scipy.stats.f.sf(f, len(tested), free))}
         table = coefficient_table(
             found.names,
             found.estimate,
             np.sqrt(np.diag(covariance)),
-            stats.t(free) if robust.use_t else stats.norm,
+            scipy.stats.t(free) if robust.use_t else scipy.stats.norm,
             "t" if robust.use_t else "z",
             found.confidence_level,
             title=found.title,

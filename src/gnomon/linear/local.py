@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract import Data, Regressor
 from gnomon.engine.draw import canonical_order
@@ -644,7 +644,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
             raise ValueError(f"of is 'mean' or 'row', not {of!r}")
         mean, spread, noise, freedom = self._each_block(self._said, X).T
         variance = spread + noise if of == "row" else spread
-        half = stats.t.ppf(0.5 + confidence_level / 2, freedom) * np.sqrt(variance)
+        half = scipy.stats.t.ppf(0.5 + confidence_level / 2, freedom) * np.sqrt(variance)
         return np.column_stack([mean - half, mean + half])
 
 

@@ -18,7 +18,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Regressor, Takes
@@ -144,7 +145,7 @@ def proposal_2_constant(bend: float) -> float:
     >>> round(proposal_2_constant(1.5), 6)
     0.778465
     """
-    below, density = stats.norm.cdf(bend), stats.norm.pdf(bend)
+    below, density = scipy.stats.norm.cdf(bend), scipy.stats.norm.pdf(bend)
     tail = 2 * bend**2 * (1 - below) if np.isfinite(bend) else 0.0
     inner = 2 * bend * density if np.isfinite(bend) else 0.0
     return float(2 * below - 1 - inner + tail)

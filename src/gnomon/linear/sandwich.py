@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.engine.errors import DataError
 
@@ -125,4 +125,4 @@ def uneven_spread(design: np.ndarray, residual: np.ndarray) -> float:
     estimate, _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
     left = ((squares - columns @ estimate) ** 2).sum()
     explained = 1 - left / ((squares - squares.mean()) ** 2).sum()
-    return float(stats.chi2.sf(len(squares) * explained, max(int(rank) - 1, 1)))
+    return float(scipy.stats.chi2.sf(len(squares) * explained, max(int(rank) - 1, 1)))

@@ -15,7 +15,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -111,7 +111,7 @@ class BothResiduals(Result):
         found = {}
         for name, fitted, residuals in self._systems():
             constant = np.ptp(fitted) == 0 or np.ptp(np.abs(residuals)) == 0
-            rank = 0.0 if constant else stats.spearmanr(fitted, np.abs(residuals)).statistic
+            rank = 0.0 if constant else scipy.stats.spearmanr(fitted, np.abs(residuals)).statistic
             found[name] = float(rank)
         return found
 

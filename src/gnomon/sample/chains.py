@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gnomon.contract.estimate import Estimate, normal_quantile
 from gnomon.contract.result import Result
@@ -239,7 +239,7 @@ class Chains(Result):
             reach = 0.05 * (high - low)
             points = np.linspace(low - reach, high + reach, 200)
         effective = min(effective_sample_size(self.of(name), "bulk"), draws.size)
-        law = stats.gaussian_kde(draws, bw_method=float(effective) ** -0.2)
+        law = scipy.stats.gaussian_kde(draws, bw_method=float(effective) ** -0.2)
         where = np.asarray(points, dtype=np.float64)
         return where, law(where)
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.special import ndtri
 
 from gnomon.contract.result import Result
@@ -251,7 +251,7 @@ def compare_chains(chains: ArrayLike, *, alpha: float = 0.01) -> ChainComparison
     lag = max(thinning_lag(chain) for chain in values)
     lag = min(lag, max(values.shape[1] // 20, 1))
     thinned = values[:, ::lag]
-    found = [stats.ks_2samp(thinned[0], other) for other in thinned[1:]]
+    found = [scipy.stats.ks_2samp(thinned[0], other) for other in thinned[1:]]
     p_values = adjusted_p_values([each.pvalue for each in found])
     return ChainComparison(
         np.array([each.statistic for each in found]), np.asarray(p_values), lag, alpha

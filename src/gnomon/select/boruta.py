@@ -15,7 +15,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, HasMethods, share, whole
@@ -197,8 +197,8 @@ class Boruta(Selector):
     def _decide(self, problem: Problem, hits, totals, n_rounds: int) -> int:
         """Sort features into confirmed, rejected and tentative; how many are tentative."""
         d = problem.n_features
-        confirmed = stats.binom.sf(hits - 1, n_rounds, 0.5) * d <= self.alpha
-        rejected = stats.binom.cdf(hits, n_rounds, 0.5) * d <= self.alpha
+        confirmed = scipy.stats.binom.sf(hits - 1, n_rounds, 0.5) * d <= self.alpha
+        rejected = scipy.stats.binom.cdf(hits, n_rounds, 0.5) * d <= self.alpha
         order = np.lexsort([-totals, -hits])
         kept = confirmed | (~rejected if self.keep_tentative else False)
         if not kept.any():

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 
@@ -50,7 +50,7 @@ def correlation(problem: Problem) -> Scored:
     freedom = max(problem.mass - 2, 1)
     with np.errstate(divide="ignore"):
         t = r * np.sqrt(freedom / np.maximum(1 - r * r, 0.0))
-    return Scored(r, 2 * stats.t.sf(np.nan_to_num(t), freedom))
+    return Scored(r, 2 * scipy.stats.t.sf(np.nan_to_num(t), freedom))
 
 
 def correlation_ratio(problem: Problem) -> Scored:
@@ -70,7 +70,7 @@ def correlation_ratio(problem: Problem) -> Scored:
     above = np.maximum(k - 1, 1)
     with np.errstate(divide="ignore"):
         f = eta / above / ((1 - eta) / freedom)
-    return Scored(eta, np.where(k > 1, stats.f.sf(f, above, freedom), 1.0))
+    return Scored(eta, np.where(k > 1, scipy.stats.f.sf(f, above, freedom), 1.0))
 
 
 def eta_squared(values: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
@@ -101,7 +101,7 @@ def chi2_of(counts: np.ndarray) -> tuple[float, float]:
         return 0.0, 1.0
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
     statistic = float(((counts - expected) ** 2 / expected).sum())
-    return statistic, float(stats.chi2.sf(statistic, freedom))
+    return statistic, float(scipy.stats.chi2.sf(statistic, freedom))
 
 
 def counts_of(one: np.ndarray, other: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 from sklearn.base import clone
 from sklearn.isotonic import isotonic_regression
 
@@ -181,7 +181,7 @@ def horizon_intervals(errors: Any, *, confidence_level: float = 0.95) -> Horizon
     scaled = np.sort(scaled[~np.isnan(scaled)])
     rank = int(np.ceil(confidence_level * (len(scaled) + 1)))
     conformal = float(scaled[min(rank, len(scaled)) - 1])
-    student = float(stats.t.ppf((1 + confidence_level) / 2, n)) * np.sqrt(1 + 1 / n)
+    student = float(scipy.stats.t.ppf((1 + confidence_level) / 2, n)) * np.sqrt(1 + 1 / n)
     quantile = max(conformal, student) if n < MANY else conformal
     return HorizonErrors(sizes * quantile, quantile, sizes)
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.engine.errors import DataError
 from gnomon.sequence.emissions import number_rows
@@ -110,7 +110,7 @@ def find_season(
     changes = np.diff(values)
     strengths = autocorrelation(changes, max(asked))
     level = confidence_level if periods is not None else 1 - (1 - 0.95) / len(asked)
-    z = stats.norm.ppf((1 + level) / 2)
+    z = scipy.stats.norm.ppf((1 + level) / 2)
     # a calendar's period must stand out beyond shorter lags (Bartlett); without a calendar beyond
     # independent changes, as a smooth season is strong at all its lags: a sine was never found
     shorter = np.cumsum(strengths[1:] ** 2) if periods is not None else np.zeros(max(asked))

@@ -14,8 +14,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.fft import dct, rfft
-from scipy.signal import get_window
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, whole
@@ -55,7 +55,7 @@ def spectrogram(signal: Any, *, window: int = 400, hop: int = 160) -> np.ndarray
     if sound.ndim != 1 or len(sound) < window:
         raise DataError(f"a signal of one channel with at least {window} samples is needed")
     pieces = np.lib.stride_tricks.sliding_window_view(sound, window)[::hop]
-    return np.abs(rfft(pieces * get_window("hamming", window), axis=1)) ** 2
+    return np.abs(rfft(pieces * scipy.signal.get_window("hamming", window), axis=1)) ** 2
 
 
 def mel_filters(n_filters: int, window: int, rate: float) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy
 from plotly.subplots import make_subplots
-from scipy import stats
 
 from gnomon.engine.errors import DataError
 from gnomon.ensemble.condorcet import jury_table
@@ -594,8 +594,8 @@ def information(table: Any, *, names: tuple[str, str] = ("X", "Y"), theme: str =
         raise DataError(f"give a table of counts or probabilities, not of shape {joint.shape}")
     joint = joint / joint.sum()
     one, two = names
-    of_x, of_y = (float(stats.entropy(joint.sum(axis=k), base=2)) for k in (1, 0))
-    both = float(stats.entropy(joint.ravel(), base=2))
+    of_x, of_y = (float(scipy.stats.entropy(joint.sum(axis=k), base=2)) for k in (1, 0))
+    both = float(scipy.stats.entropy(joint.ravel(), base=2))
     shared = max(of_x + of_y - both, 0.0)
     figure = make_subplots(1, 2, column_widths=[0.66, 0.34], horizontal_spacing=0.1)
     bars = {

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy
 from plotly.subplots import make_subplots
-from scipy import stats
 
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
@@ -313,7 +313,7 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
     """
     colors = look(theme)
     height = profile.log_likelihood - profile.log_likelihood.max()
-    line = -stats.chi2.ppf(profile.confidence_level, 1) / 2
+    line = -scipy.stats.chi2.ppf(profile.confidence_level, 1) / 2
     figure = go.Figure()
     figure.add_scatter(
         x=profile.powers,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy
 from plotly.subplots import make_subplots
-from scipy import stats
 
 from gnomon.contract.estimate import Frequencies
 from gnomon.engine.errors import DataError
@@ -884,7 +884,7 @@ def _add_residual_histogram(figure, gaps, sd: float, theme: str, column: int) ->
         line = np.linspace(edges[0], edges[-1], 200)
         figure.add_scatter(
             y=line,
-            x=stats.norm.pdf(line, gaps.mean(), sd),
+            x=scipy.stats.norm.pdf(line, gaps.mean(), sd),
             mode="lines",
             line={"color": look(theme).strong, "width": 2},
             hoverinfo="skip",

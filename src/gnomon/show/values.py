@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import stats
+import scipy
 
 from gnomon.contract.columns import Rows
 from gnomon.contract.intake import as_table
@@ -80,7 +80,7 @@ def box_plot(
         known = values[np.isfinite(values)]
         if _has_density(known):
             at = np.linspace(known.min(), known.max(), 160)
-            density = stats.gaussian_kde(_thinned(known, MOST_KERNELS))(at)
+            density = scipy.stats.gaussian_kde(_thinned(known, MOST_KERNELS))(at)
             figure.add_scatter(
                 x=at,
                 y=k + 0.22 + 0.55 * density / density.max(),
@@ -466,8 +466,8 @@ def _bits_of(heights: np.ndarray) -> float:
 
 def _curve(sample: np.ndarray, at: np.ndarray, curve: str) -> np.ndarray:
     if curve == "normal":
-        return stats.norm.pdf(at, sample.mean(), sample.std(ddof=1))
-    return stats.gaussian_kde(_thinned(sample, MOST_KERNELS))(at)
+        return scipy.stats.norm.pdf(at, sample.mean(), sample.std(ddof=1))
+    return scipy.stats.gaussian_kde(_thinned(sample, MOST_KERNELS))(at)
 
 
 def _has_density(sample: np.ndarray) -> bool:

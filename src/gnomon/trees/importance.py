@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from gnomon.contract.result import Result
 from gnomon.engine.storable import storable
@@ -134,7 +134,7 @@ def correlated_columns(
     >>> correlated_columns(np.column_stack([x, x**3, [2, 0, 1, 0, 2]]), ["a", "b", "c"])
     [('a', 'b', 1.0)]
     """
-    ranks = rankdata(rows, axis=0, nan_policy="omit")
+    ranks = scipy.stats.rankdata(rows, axis=0, nan_policy="omit")
     ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
     length = np.sqrt((ranks * ranks).sum(axis=0))
     known = np.flatnonzero(length > 0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.trees.conditions import Condition, simplified
 from gnomon.trees.rules import Rule, RuleList
@@ -179,4 +179,4 @@ def upper_error(wrong: float, total: float) -> float:
     """
     if total <= 0 or wrong >= total:
         return 1.0
-    return float(stats.beta.ppf(1 - DOUBT, wrong + 1, total - wrong))
+    return float(scipy.stats.beta.ppf(1 - DOUBT, wrong + 1, total - wrong))

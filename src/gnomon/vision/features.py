@@ -7,7 +7,7 @@ windows" · 004 3, 7.1 (row and column histograms, relative to the barycenter an
 from __future__ import annotations
 
 import numpy as np
-from scipy.signal import correlate
+import scipy
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, above, whole
@@ -282,7 +282,9 @@ class PatternDetector(ImageFilter):
         self.kernel_ = kernel
 
     def _map(self, images: np.ndarray) -> np.ndarray:
-        response = correlate(images, self.kernel_[None, :, :, None], mode="same", method="direct")
+        response = scipy.signal.correlate(
+            images, self.kernel_[None, :, :, None], mode="same", method="direct"
+        )
         return np.maximum(response + self.bias, 0)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import stats
+from scipy import special
 
 from gnomon.engine.ranks import ranks
 from gnomon.engine.threads import in_order
@@ -333,7 +333,7 @@ def cramers_v(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]
     cells, counts = _cell_counts(a, b, len(columns), len(rows) * len(columns) <= DENSE * n)
     shares = counts.astype(np.float64) ** 2 / rows[cells // len(columns)]
     phi2 = max(float((shares / columns[cells % len(columns)]).sum()) - 1.0, 0.0)
-    p = float(stats.chi2.sf(n * phi2, (k - 1) * (l - 1))) if n >= k * l else np.nan
+    p = float(special.chdtrc((k - 1) * (l - 1), n * phi2)) if n >= k * l else np.nan
     most = min(k - (k - 1) ** 2 / (n - 1), l - (l - 1) ** 2 / (n - 1)) - 1 if n > 1 else 0.0
     if most <= 1e-9:
         return np.nan, p, n
@@ -414,7 +414,7 @@ def ratio_of_groups(numbers: Standard, codes: np.ndarray) -> tuple[float, float,
         return 1.0, 0.0, n
     f = max(between, 0.0) / (k - 1) / (within / (n - k))
     epsilon2 = 1 - within / total * (n - 1) / (n - k)
-    return float(np.sqrt(max(epsilon2, 0.0))), float(stats.f.sf(f, k - 1, n - k)), n
+    return float(np.sqrt(max(epsilon2, 0.0))), float(special.fdtrc(k - 1, n - k, f)), n
 
 
 def pearson_matrix(columns: list[Standard]) -> tuple[np.ndarray, np.ndarray]:
@@ -491,7 +491,7 @@ def _p_of_r(r: float, n: int) -> float:
         return np.nan
     if abs(r) >= 1:
         return 0.0
-    return float(2 * stats.t.sf(abs(r) * np.sqrt((n - 2) / (1 - r * r)), n - 2))
+    return float(2 * special.stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r * r))))
 
 
 def _of_mixed(standard: dict[str, Standard], groups: dict[str, Groups]) -> list[Association]:

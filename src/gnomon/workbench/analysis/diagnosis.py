@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.contract.estimate import student_quantile
 from gnomon.contract.result import Result
@@ -441,9 +441,9 @@ def _p_of_greater(inside: np.ndarray, outside: np.ndarray) -> float:
         counts = [
             [int((part == value).sum()) for value in (worst, least)] for part in (inside, outside)
         ]
-        return float(stats.fisher_exact(counts, alternative="greater").pvalue)
-    of_ranks = stats.mannwhitneyu(inside, outside, alternative="greater")
-    of_means = stats.ttest_ind(inside, outside, equal_var=False, alternative="greater")
+        return float(scipy.stats.fisher_exact(counts, alternative="greater").pvalue)
+    of_ranks = scipy.stats.mannwhitneyu(inside, outside, alternative="greater")
+    of_means = scipy.stats.ttest_ind(inside, outside, equal_var=False, alternative="greater")
     return max(float(of_ranks.pvalue), float(of_means.pvalue))
 
 
@@ -556,7 +556,7 @@ def p_of_no_shift(result: CrossValidation, marks: np.ndarray) -> float:
     for fold, (_, test) in zip(result.folds, result.splits):
         assert fold.said is not None
         scores, is_other = np.asarray(fold.said.scores), marks[test] == "other"
-        found = stats.mannwhitneyu(scores[is_other], scores[~is_other], alternative="greater")
+        found = scipy.stats.mannwhitneyu(scores[is_other], scores[~is_other], alternative="greater")
         tests.append(float(found.pvalue))
     return min(min(tests) * len(tests), 1.0)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scipy.stats import qmc
+import scipy
 from sklearn.base import clone
 
 from gnomon.ensemble import BucketClassifier, BucketRegressor
@@ -67,7 +67,9 @@ def tuned(entrant: Any, usual: Any, task: str, count: int, scoring: str, n_rows:
     if "n_neighbors" in dimensions:  # folds of folds have fewer rows
         dimensions["n_neighbors"] = Integer(1, max(min(50, n_rows // 4), 1), log=True)
     space = Space(dimensions)
-    points = space.decode_all(qmc.Halton(space.size, scramble=False).random(count + 1)[1:])
+    points = space.decode_all(
+        scipy.stats.qmc.Halton(space.size, scramble=False).random(count + 1)[1:]
+    )
     candidates = [(AS_USUAL, usual)]
     for params in points:
         name = ", ".join(f"{key.split('__')[-1]}={shown(value)}" for key, value in params.items())

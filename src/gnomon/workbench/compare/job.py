@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.engine.errors import DataError
 from gnomon.table import read
@@ -148,5 +148,5 @@ def figure_by_figure(
     if a["error"] is None or b["error"] is None:
         return {"difference": gap, "p": None, "how": "no error bars"}
     error = float(np.hypot(a["error"], b["error"]))
-    p = float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else None
+    p = float(2 * scipy.stats.norm.sf(abs(gap) / error)) if error > 0 else None
     return {"difference": gap, "p": p, "how": "z test of figures on different test rows"}

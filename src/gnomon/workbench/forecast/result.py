@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.evaluate import Estimate, diebold_mariano_test, mean_over_origins
 from gnomon.sequence import HorizonErrors, RollingOrigin
@@ -82,7 +82,7 @@ def positive_estimate(losses: np.ndarray, overlap: int, root: bool = False) -> E
         )
     n = int((~np.isnan(losses)).sum())
     relative = mean.error / mean.value / (2 if root else 1)
-    reach = float(np.exp(stats.t.ppf(0.975, n - 1) * relative))
+    reach = float(np.exp(scipy.stats.t.ppf(0.975, n - 1) * relative))
     return Estimate(value, value / reach, value * reach, 0.95, value * relative, mean.how)
 
 

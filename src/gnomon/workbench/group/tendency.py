@@ -15,9 +15,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
 
 from gnomon.cluster.tendency import hopkins
 from gnomon.engine.errors import GnomonWarning
@@ -175,7 +175,7 @@ def unit_factor(wanted: np.ndarray) -> np.ndarray:
 
 def correlations(columns: np.ndarray) -> np.ndarray:
     """Correlations of normal scores of the ranks."""
-    ranks = rankdata(columns, axis=0)
+    ranks = scipy.stats.rankdata(columns, axis=0)
     return np.atleast_2d(np.corrcoef(ndtri((ranks - 0.5) / len(columns)), rowvar=False))
 
 

@@ -23,11 +23,11 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from scipy.stats import binom
 
 # Rows that are looked at, ways to halve them, and the quantile of their p-values.
 MOST_ROWS, HALVINGS, QUANTILE = 600, 8, 0.25
@@ -109,7 +109,7 @@ def p_of_counts(one: Counts, other: Counts) -> float:
     for side in (0, 1):
         inside = one.inside[side] + other.inside[side]
         balls = one.balls[side] + other.balls[side]
-        sides.append(float(binom.cdf(between, between + inside, 2 / (2 + balls))))
+        sides.append(float(scipy.stats.binom.cdf(between, between + inside, 2 / (2 + balls))))
     return max(sides)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-from scipy import stats
+import scipy
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import CrossValidation, Estimate, calibration
@@ -164,7 +164,7 @@ def p_of_equal_folds(seen: Evidence) -> float:
     ]
     if len(losses) < 2 or len(np.unique(np.concatenate(losses))) < 2:
         return 1.0
-    return float(stats.kruskal(*losses).pvalue)
+    return float(scipy.stats.kruskal(*losses).pvalue)
 
 
 def balanced_classes(seen: Evidence) -> Check | None:
@@ -447,7 +447,7 @@ def p_of_right_probabilities(
     if not variance > 0:
         return spiegelhalter
     gaps = is_positive - proba
-    found = [spiegelhalter, float(2 * stats.norm.sf(abs(gaps.sum()) / np.sqrt(variance)))]
+    found = [spiegelhalter, float(2 * scipy.stats.norm.sf(abs(gaps.sum()) / np.sqrt(variance)))]
     if owners is not None:
         sums = [p_of_zero_sum(each, owners) for each in (gaps * (1 - 2 * proba), gaps)]
         found = [max(pair) for pair in zip(found, sums)]
@@ -460,7 +460,7 @@ def p_of_zero_sum(values: np.ndarray, owners: np.ndarray) -> float:
     spread = float(np.sqrt((sums**2).sum()))
     if len(sums) < 2 or spread == 0:
         return 1.0
-    return float(2 * stats.t.sf(abs(sums.sum()) / spread, len(sums) - 1))
+    return float(2 * scipy.stats.t.sf(abs(sums.sum()) / spread, len(sums) - 1))
 
 
 def worst_group(seen: Evidence) -> Check:
@@ -520,9 +520,9 @@ def same_target(seen: Evidence) -> Check:
         names = list(seen.problem.classes)
         counts = [[int((y == k).sum()) for k in names] for y in (seen.y_train, seen.y_test)]
         kept = np.array(counts)[:, np.array(counts).sum(axis=0) > 0]
-        p = float(stats.chi2_contingency(kept).pvalue)
+        p = float(scipy.stats.chi2_contingency(kept).pvalue)
     else:
-        p = float(stats.ks_2samp(seen.y_train, seen.y_test).pvalue)
+        p = float(scipy.stats.ks_2samp(seen.y_train, seen.y_test).pvalue)
     found = f"the targets of training and test rows differ as chance makes them, p = {p:.2g}."
     if p >= SHIFT_P:
         return Check("same target", "good", found, p, f"p < {SHIFT_P}")
@@ -641,7 +641,7 @@ def error_towards(one: Estimate, other: Estimate) -> float:
     Of a perfect score the plain standard error is zero, and its interval is not.
     """
     end = one.high if other.value > one.value else one.low
-    return float(abs(end - one.value) / stats.norm.ppf(0.5 + one.confidence_level / 2))
+    return float(abs(end - one.value) / scipy.stats.norm.ppf(0.5 + one.confidence_level / 2))
 
 
 def many_levels(seen: Evidence) -> Check:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from gnomon.evaluate import MEASURES, CrossValidation, Leaderboard, Measure
 from gnomon.evaluate.cross_validation_result import ROUNDED_TO_ZERO, covariance_of_folds
@@ -136,7 +136,7 @@ def p_of_difference(best: CrossValidation, other: CrossValidation, n_learners: i
     if error == 0:
         return 1.0 if gain == 0 else min(n_learners * 0.5**fewest, 1.0)
     t = np.sqrt(2) * abs(gain) / error
-    return float(stats.studentized_range.sf(t, max(n_learners, 2), max(fewest - 1, 1)))
+    return float(scipy.stats.studentized_range.sf(t, max(n_learners, 2), max(fewest - 1, 1)))
 
 
 def error_of_folds(one: CrossValidation, other: CrossValidation, in_strata: bool) -> float:
@@ -231,10 +231,10 @@ def placements(y: np.ndarray, said: Said) -> np.ndarray:
     """Share of the other class's rows that every row is ranked right against; ties count half."""
     assert said.classes is not None
     positive = y == said.classes[1]
-    ranks = stats.rankdata(said.scores)
+    ranks = scipy.stats.rankdata(said.scores)
     found = np.empty(len(y))
     for part in (positive, ~positive):
-        below = (ranks[part] - stats.rankdata(np.asarray(said.scores)[part])) / (~part).sum()
+        below = (ranks[part] - scipy.stats.rankdata(np.asarray(said.scores)[part])) / (~part).sum()
         found[part] = below if part is positive else 1 - below
     return found
 
@@ -266,8 +266,8 @@ def paired_test(
         return gain, np.nan, count
     if error == 0:
         return gain, 0.5**fewest if gain > 0 else 1.0, count
-    t = unskewed(gain / error, float(stats.skew(sums)), count)
-    return gain, float(stats.t.sf(t, max(fewest - 1, 1))), count
+    t = unskewed(gain / error, float(scipy.stats.skew(sums)), count)
+    return gain, float(scipy.stats.t.sf(t, max(fewest - 1, 1))), count
 
 
 def two_sided_p(gains: np.ndarray, owners: np.ndarray) -> float:
@@ -294,8 +294,8 @@ def two_sided_p(gains: np.ndarray, owners: np.ndarray) -> float:
     if error == 0:
         return min(2 * 0.5**count, 1.0) if gain else 1.0
     t = gain / error
-    corrected = unskewed(t, float(stats.skew(sums)), count)
-    return float(2 * stats.t.sf(min(abs(t), abs(corrected)), count - 1))
+    corrected = unskewed(t, float(scipy.stats.skew(sums)), count)
+    return float(2 * scipy.stats.t.sf(min(abs(t), abs(corrected)), count - 1))
 
 
 def paired_mean(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gnomon import show
-from gnomon.show.points import drawn_rows
 from gnomon.table.kinds import Kind
 from gnomon.workbench.analysis.associations import GROUPED
 from gnomon.workbench.base.report import Report, drawn_together
@@ -180,6 +179,8 @@ def _distributions(look: Look, theme: str) -> dict[str, Any]:
     by = look.target if look.class_counts and len(look.class_counts) <= 8 else None
     sampled = table
     if len(table) > MOST_BINNED:
+        from gnomon.show.points import drawn_rows
+
         sampled = table[drawn_rows(len(table), MOST_BINNED, look.settings.random_state)[0]]
     found: dict[str, Any] = {}
     for each in sorted(look.columns, key=_shown_first(look)):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.spatial import cKDTree
 
 from gnomon.contract.result import Result
@@ -87,5 +87,5 @@ def copy_check(train: ArrayLike, generated: ArrayLike, held_out: ArrayLike) -> C
     tree = cKDTree(known)
     distances, nearest = tree.query(made)
     others, _ = tree.query(new)
-    p = stats.mannwhitneyu(distances, others, alternative="less").pvalue
+    p = scipy.stats.mannwhitneyu(distances, others, alternative="less").pvalue
     return CopyCheck(distances, others, nearest, float(p))
