@@ -137,7 +137,8 @@ class Finder:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._then)
+            loader: Any = _Loader(spec.loader, self._then)
+            spec.loader = loader
         return spec
 
 
