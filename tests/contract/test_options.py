@@ -165,6 +165,8 @@ TARGETS = {
     ("link", "inverse squared"): lambda X: (
         (1 + 0.05 * np.sin(7 * X[:, 1])) / np.sqrt(2 + X[:, 0] / np.abs(X[:, 0]).max())
     ),
+    # a mean above zero, whatever the weights
+    ("link", "log"): lambda X: np.exp(X[:, 0] / np.abs(X[:, 0]).max()) + 0.05 * np.sin(7 * X[:, 1]),
 }
 # A square matrix is not repeated by rows; these rules count rows, whatever their weight, as
 # scikit-learn's do.
