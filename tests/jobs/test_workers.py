@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import math
 import os
 import re
 import signal
@@ -11,7 +13,11 @@ import sys
 import time
 
 import pytest
+from rich.console import Console
 
+import gnomon
+from gnomon.distributed.cluster import WorkerState
+from gnomon.workbench.base.screen import progress_bar
 from tests.jobs.test_faults import facts, table  # noqa: F401
 
 LONGEST = 280  # seconds of one command on a busy machine
@@ -70,3 +76,39 @@ def test_a_job_whose_scheduler_is_killed_goes_on_with_another(table, tmp_path): 
     assert kept
     assert {path: path.stat().st_mtime_ns for path in kept} == kept, "kept folds are not run again"
     assert facts(run) == facts(tmp_path / "whole")
+
+
+class TwoWorkers:
+    """What a cluster tells of its workers; `lost` stands for a scheduler that is gone."""
+
+    lost = False
+
+    def workers(self):
+        if self.lost:
+            raise OSError("no scheduler")
+        return [
+            WorkerState(f"tcp://10.0.0.{k}:9", 2, 3 * 2**30, 8 * 2**30, 5, 4 + k, 150.0)
+            for k in (1, 2)
+        ]
+
+
+def test_the_progress_bar_of_a_job_on_workers_shows_memory_and_tasks_of_each():
+    cluster = TwoWorkers()
+    with gnomon.config(executor=cluster), progress_bar() as bar:
+        bar.add_task("learn", total=4)
+        shown = render(bar)
+        assert "tcp://10.0.0.1:9" in shown
+        assert "tcp://10.0.0.2:9" in shown
+        assert "3.22 GB" in shown
+        assert "150%" in shown
+        cluster.lost = True
+        bar._looked_at = -math.inf
+        assert "tcp://10.0.0.1:9" in render(bar), "the last answer of a scheduler that is gone"
+    with progress_bar() as bar:
+        assert "tcp" not in render(bar)
+
+
+def render(bar) -> str:
+    paper = Console(width=100, file=io.StringIO())
+    paper.print(*bar.get_renderables())
+    return paper.file.getvalue()

@@ -15,7 +15,14 @@ import typer
 from gnomon.workbench.base.completion import example_names
 from gnomon.workbench.base.job import Job
 from gnomon.workbench.base.options import Option
-from gnomon.workbench.base.screen import complaints, console, print_json, say, shown_progress
+from gnomon.workbench.base.screen import (
+    complaints,
+    console,
+    print_json,
+    say,
+    shown_progress,
+    workers_table,
+)
 
 READING_OPTIONS = (
     Option("sheet", str, None, "The sheet of an Excel file.", flag="sheet"),
@@ -65,7 +72,6 @@ def on_workers(address: str | None, quiet: bool) -> Iterator[None]:
         return
     from gnomon.distributed import connect
     from gnomon.engine.config import config
-    from gnomon.workbench.workers.command import table_of
 
     with connect(address) as cluster, config(executor=cluster):
         # Dask logs a traceback where its scheduler is gone; the job tells what to do
@@ -77,7 +83,7 @@ def on_workers(address: str | None, quiet: bool) -> Iterator[None]:
             say(f"{len(cluster.workers())} workers of {cluster.address}")
         yield
         if not quiet:
-            console.print(table_of(cluster.workers()))
+            console.print(workers_table(cluster.workers()))
 
 
 class JobCommand:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -19,18 +21,63 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.table import Table as RichTable
 
+from gnomon.engine.config import settings
 from gnomon.workbench.base.job import INTERIM
 
+if TYPE_CHECKING:
+    from gnomon.distributed import WorkerState
+
+LOOK_EVERY = 2.0  # seconds; judgement: soon enough for a person, too seldom to cost anything
 LONG_WORD = 10  # judgement: longer words may be broken, so that columns stay narrow
 console = Console()
 complaints = Console(stderr=True)
 
 
+class _Bars(Progress):
+    """Bars of progress and, where a cluster computes, a table of what its workers do."""
+
+    _workers: RichTable | None = None
+    _looked_at = -math.inf
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        cluster = settings().executor
+        if not hasattr(cluster, "workers"):
+            return
+        if time.monotonic() - self._looked_at > LOOK_EVERY:
+            self._looked_at = time.monotonic()
+            # a scheduler that is gone or slow to answer ends the job, not its display
+            with suppress(Exception):
+                self._workers = workers_table(cluster.workers())
+        if self._workers is not None:
+            yield self._workers
+
+
+def workers_table(states: Sequence[WorkerState]) -> RichTable:
+    """A line for each worker of a cluster: memory, tasks, results that it holds."""
+    from gnomon.engine.memory import readable
+
+    worker = Column("worker", overflow="fold")  # an address that is cut cannot be looked up
+    table = RichTable(worker, "threads", "memory", "limit", "tasks", "held", "processor")
+    for state in states:
+        table.add_row(
+            state.address,
+            str(state.threads),
+            readable(state.memory),
+            readable(state.memory_limit) if state.memory_limit else "none",
+            str(state.running),
+            str(state.held),
+            f"{state.processor:.0f}%",
+        )
+    return table
+
+
 def progress_bar() -> Progress:
     """A bar with time spent and time left, on standard error so that output stays clean."""
-    return Progress(
+    return _Bars(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.live import Live
-from rich.table import Column, Table
 
-from gnomon.workbench.base.screen import console
-
-if TYPE_CHECKING:
-    from gnomon.distributed import WorkerState
-
-EVERY = 2.0  # seconds; judgement: soon enough for a person, too seldom to cost anything
+from gnomon.workbench.base.screen import LOOK_EVERY, console, workers_table
 
 workers = typer.Typer(
     no_args_is_help=True,
@@ -44,7 +38,7 @@ def start(
         console.print("stop it: Ctrl-C")
         if not console.is_terminal:
             while True:
-                time.sleep(EVERY)
+                time.sleep(LOOK_EVERY)
         _watch(cluster)
 
 
@@ -60,7 +54,7 @@ def show(
     with connect(address) as cluster:
         if watch:
             _watch(cluster)
-        console.print(table_of(cluster.workers()))
+        console.print(workers_table(cluster.workers()))
         if logs:
             for worker, lines in cluster.logs(logs).items():
                 console.print(worker)
@@ -69,26 +63,7 @@ def show(
 
 
 def _watch(cluster: Any) -> None:
-    with Live(table_of(cluster.workers()), console=console) as live:
+    with Live(workers_table(cluster.workers()), console=console) as live:
         while True:
-            time.sleep(EVERY)
-            live.update(table_of(cluster.workers()))
-
-
-def table_of(states: list[WorkerState]) -> Table:
-    """A line for each worker."""
-    from gnomon.engine.memory import readable
-
-    worker = Column("worker", overflow="fold")  # an address that is cut cannot be looked up
-    table = Table(worker, "threads", "memory", "limit", "tasks", "held", "processor")
-    for state in states:
-        table.add_row(
-            state.address,
-            str(state.threads),
-            readable(state.memory),
-            readable(state.memory_limit) if state.memory_limit else "none",
-            str(state.running),
-            str(state.held),
-            f"{state.processor:.0f}%",
-        )
-    return table
+            time.sleep(LOOK_EVERY)
+            live.update(workers_table(cluster.workers()))
