@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
+# tests start hundreds of processes, which would compile all modules anew without kept bytecode
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help browser demo docs test test-all truth mutants fuzz lint format warm duels sweep tables swap accelerate clean
 help:            ## list the targets
