@@ -1,18 +1,21 @@
-"""Figures of the pages: Plotly's own script is copied from the installed package and loaded only
-by pages that have a figure, so that a page stays small and nothing comes from outside."""
+"""Figures of the pages: Plotly's script stands beside them and is loaded only by pages that have a
+figure, so that a page stays small and nothing comes from outside. Figures in a plane load the
+smaller script."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
+from gnomon.show.plotly_script import is_in_a_plane, packed_script
 from gnomon.show.theme import THEMES
 
-SCRIPTS = ("plotly.min.js", "themes.js", "figures.js")
+PLOTLY = {True: "plotly-plane.js", False: "plotly-all.js"}  # by whether a figure is in a plane
+SCRIPTS = ("themes.js", "figures.js")
+ALL = 'class="gnomon-figure all"'
 DIGITS = 5  # significant digits of the numbers of a figure: more cannot be seen
 
 
@@ -22,7 +25,8 @@ def html_of(figure: Any) -> str:
     described["layout"].pop("width", None)  # as wide as its place in the page
     content = json.dumps(described, separators=(",", ":"))
     content = content.replace("</", "<\\/")
-    return f'<div class="gnomon-figure"><script type="application/json">{content}</script></div>'
+    kind = 'class="gnomon-figure"' if is_in_a_plane(figure) else ALL
+    return f'<div {kind}><script type="application/json">{content}</script></div>'
 
 
 def _rounded(value: Any) -> Any:
@@ -39,7 +43,8 @@ def _write_scripts(app: Any) -> None:
     """Plotly's script, and which light color is which dark one."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    for in_a_plane, name in PLOTLY.items():
+        (folder / name).write_bytes(gzip.decompress(packed_script(in_a_plane)))
     light, dark = (asdict(THEMES[name]) for name in ("light", "dark"))
     pairs = {light[part]: dark[part] for part in light}
     content = f"window.gnomonDark = {json.dumps(pairs)};\n"
@@ -47,8 +52,9 @@ def _write_scripts(app: Any) -> None:
 
 
 def _load_scripts(app: Any, page: str, template: str, context: dict, doctree: Any) -> None:
-    if "gnomon-figure" in context.get("body", ""):
-        for name in SCRIPTS:
+    body = context.get("body", "")
+    if "gnomon-figure" in body:
+        for name in (PLOTLY[ALL not in body], *SCRIPTS):
             app.add_js_file(name)
 
 

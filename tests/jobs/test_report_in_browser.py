@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import time
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 import gnomon
 from gnomon import show
+from gnomon.show.plotly_script import IN_A_PLANE, packed_script
 from gnomon.show.theme import THEMES
 from gnomon.table import example
 from gnomon.workbench.base.report import Report
 from tests.jobs.browser import needs_browser, opened, require_sound
 
 pytestmark = [needs_browser, pytest.mark.covers("run-report")]
+# plotly-cartesian.min.js of the npm package plotly.js-cartesian-dist-min 4.1.1
+AS_PUBLISHED = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +145,18 @@ def test_rows_selected_in_one_view_are_marked_in_all(tmp_path):
         assert first == second == lines
         assert 0 < lines < 150
         assert page.errors == []
+
+
+def test_a_report_of_figures_in_a_plane_holds_the_script_that_draws_just_these(tmp_path):
+    flat, deep = go.Figure(go.Bar(y=[1, 2])), go.Figure(go.Surface(z=[[1, 2], [3, 4]]))
+    report = Report("r").section("s").figure(flat)
+    path = report.write(tmp_path / "r.html")
+    assert path.stat().st_size < 1_000_000
+    with opened(path) as page:
+        require_sound(page)
+        known = page.evaluate("Object.keys(Plotly.PlotSchema.get().traces)")
+    assert set(known) == set(IN_A_PLANE)
+    whole = len(report.figure(deep).html())
+    assert whole > 1_500_000, "other figures need all of the script"
+    script = gzip.decompress(packed_script(True))
+    assert hashlib.sha256(script).hexdigest() == AS_PUBLISHED

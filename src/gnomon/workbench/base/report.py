@@ -9,7 +9,6 @@ drawn.
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import math
 import os
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gnomon.engine.errors import GnomonWarning
+from gnomon.show.plotly_script import is_in_a_plane, packed_script
 from gnomon.show.theme import THEMES, Theme
 from gnomon.workbench.base.whole_file import write_whole
 
@@ -75,6 +75,7 @@ class Report:
         self.subtitle = str(subtitle)
         self.sections: list[Section] = []
         self._n_figures = 0
+        self._in_a_plane = True
 
     def section(self, title: str) -> Report:
         """Begin a section; what follows belongs to it, and the contents list names it."""
@@ -127,6 +128,7 @@ class Report:
             read out.
         """
         self._n_figures += 1
+        self._in_a_plane = self._in_a_plane and is_in_a_plane(figure)
         title = _plain(figure.layout.title.text or "")
         return self._add(
             "figure",
@@ -158,7 +160,7 @@ class Report:
             script=_asset("report.js"),
             colors=_script_safe(json.dumps(_colors())),
             themes=THEMES,
-            plotly=_packed_plotly() if self._n_figures else "",
+            plotly=_plotly_script(self._in_a_plane) if self._n_figures else "",
         )
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -269,12 +271,9 @@ def _template() -> Any:
     return environment.from_string(_asset("report.html"))
 
 
-@lru_cache(maxsize=1)
-def _packed_plotly() -> str:
-    """Plotly's script, packed to a third of its size."""
-    from plotly.offline import get_plotlyjs
-
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 6, mtime=0)).decode()
+def _plotly_script(in_a_plane: bool) -> str:
+    """Plotly's script, packed to a third of its size, as letters."""
+    return base64.b64encode(packed_script(in_a_plane)).decode()
 
 
 def drawn_together(draw: Callable[[str], dict[str, Any]]) -> dict[str, Callable[[str], Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import gzip
 import json
 import logging
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from gnomon.engine.errors import DataError, GnomonError
+from gnomon.show.plotly_script import IN_A_PLANE
 from gnomon.show.theme import THEMES
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import plain_name
@@ -115,7 +115,8 @@ class Workbench:
 
     def page(self, template: str, status: int = 200, **content: Any) -> Response:
         """A page with the frame that all have: navigation, script panel."""
-        content |= {"themes": THEMES, "here": content.get("here", ""), **self.script()}
+        content |= {"themes": THEMES, "traces": IN_A_PLANE, "here": content.get("here", "")}
+        content |= self.script()
         return html(self.templates.get_template(template).render(**content), status)
 
     def script(self) -> dict[str, Any]:
@@ -132,7 +133,9 @@ class Workbench:
         """What went wrong, in words, as a page or as a part of one."""
         if asked.fragment:
             return self.part("message.html", status, message=message, kind="bad")
-        return self.page("error.html", status, message=message, title="This does not work")
+        return self.page(
+            "error.html", status, message=message, title="This does not work", choices=None
+        )
 
 
 def html(text: str, status: int = 200) -> Response:
@@ -230,14 +233,6 @@ def static(name: str) -> Response:
     return Response(
         known[name].read_bytes(), headers={"cache-control": "no-cache"}, media_type=kind
     )
-
-
-@functools.lru_cache(maxsize=1)
-def packed_plotly() -> bytes:
-    """Plotly's script, packed once."""
-    from plotly.offline import get_plotlyjs
-
-    return gzip.compress(get_plotlyjs().encode(), 6, mtime=0)
 
 
 def file_of(folder: Path, name: str) -> FileResponse:

@@ -11,8 +11,9 @@ import uvicorn
 
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import load_packages
+from gnomon.show.plotly_script import packed_script
 from gnomon.table.sql import open_duckdb
-from gnomon.workbench.web.app import Workbench, packed_plotly
+from gnomon.workbench.web.app import Workbench
 from gnomon.workbench.web.guard import Guard
 from gnomon.workbench.web.routes import make_app
 from gnomon.workbench.web.session import Session
@@ -66,8 +67,9 @@ def prepare(bench: Workbench) -> None:
     for name in bench.templates.list_templates(["html"]):
         bench.templates.get_template(name)
     open_duckdb().close()
-    packed_plotly()
     load_packages()
+    for in_a_plane in (True, False):
+        packed_script(in_a_plane)
 
 
 def serve(

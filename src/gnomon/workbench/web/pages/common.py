@@ -7,16 +7,20 @@ from pathlib import Path
 
 from starlette.responses import RedirectResponse, Response
 
+from gnomon.show.plotly_script import packed_script
 from gnomon.show.theme import THEMES
-from gnomon.workbench.web.app import Asked, Workbench, download, packed_plotly, static, to
+from gnomon.workbench.web.app import Asked, NotFound, Workbench, download, static, to
 from gnomon.workbench.web.labels import kept_again
 from gnomon.workbench.web.script import as_notebook, as_python
 
 
 def plotly_script(bench: Workbench, asked: Asked) -> Response:
-    """The script that draws figures, from the installed package."""
+    """The script that draws figures: the part for those in a plane, or all of it."""
+    name = asked.path["name"]
+    if name not in ("plane", "all"):
+        raise NotFound(f"there is no script {name!r}")
     headers = {"content-encoding": "gzip", "cache-control": "private, max-age=86400"}
-    return Response(packed_plotly(), headers=headers, media_type="text/javascript")
+    return Response(packed_script(name == "plane"), headers=headers, media_type="text/javascript")
 
 
 def static_file(bench: Workbench, asked: Asked) -> Response:
@@ -53,7 +57,7 @@ def walk(bench: Workbench, asked: Asked) -> Response:
 
 
 ROUTES = [
-    ("/static/plotly.min.js", plotly_script, "GET"),
+    ("/static/plotly/{name}.js", plotly_script, "GET"),
     ("/static/{name}", static_file, "GET"),
     ("/script/{name}", session_script, "GET"),
     ("/walk/{way}", walk, "POST"),

@@ -36,7 +36,7 @@
     const answer = await fetch(`/runs/${encodeURIComponent(document.getElementById("label").dataset.run)}/curve?theme=${root.dataset.theme}`);
     const figure = await answer.json();
     const layout = { ...figure.layout, title: undefined, width: undefined, height: 320, margin: { ...figure.layout.margin, t: 20 }, autosize: true };
-    await (await gnomonPlotly()).newPlot(place, figure.data, layout, options);
+    await (await gnomonPlotly(figure)).newPlot(place, figure.data, layout, options);
     place.dataset.drawn = "yes";
   }
   document.addEventListener("gnomon-theme", draw);

@@ -49,7 +49,7 @@
         return line;
       }));
       byId("notes").textContent = found.notes.join(" ");
-      await (await gnomonPlotly()).react("sweeps", found.figure.data, laidOut(found.figure.layout), options);
+      await (await gnomonPlotly(found.figure)).react("sweeps", found.figure.data, laidOut(found.figure.layout), options);
       byId("sweeps").dataset.drawn = String(asking);
     } catch (error) {
       byId("said").textContent = error.message;
@@ -75,7 +75,7 @@
     try {
       const found = await ask("why");
       byId("why-text").textContent = found.text;
-      await (await gnomonPlotly()).newPlot("why-figure", found.figure.data, found.figure.layout, options);
+      await (await gnomonPlotly(found.figure)).newPlot("why-figure", found.figure.data, found.figure.layout, options);
     } catch (error) {
       byId("why-text").textContent = error.message;
     }

@@ -48,21 +48,27 @@
     }
   });
 
-  // Plotly's script is large: the page comes first, then what draws its figures
-  let plotly = null;
-  window.gnomonPlotly = () => {
-    plotly ??= new Promise((done, failed) => {
-      const load = () => {
-        const script = document.createElement("script");
-        script.src = "/static/plotly.min.js";
-        script.onload = () => done(window.Plotly);
-        script.onerror = () => failed(new Error("The script that draws figures does not load."));
-        document.head.append(script);
-      };
-      if (document.readyState === "complete") load();
-      else addEventListener("load", load, { once: true });
+  // Plotly's script is large: the page comes first, then what draws its figures. Figures in a plane
+  // take a third of it; the traces that it draws are named by the page.
+  const inPlane = new Set(root.dataset.traces.split(" "));
+  const scripts = {};
+  function plotly(part) {
+    scripts[part] ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = `/static/plotly/${part}.js`;
+      script.onload = () => done(window.Plotly);
+      script.onerror = () => failed(new Error("The script that draws figures does not load."));
+      if (document.readyState === "complete") document.head.append(script);
+      else {
+        fetch(script.src, { priority: "low" }).catch(() => {}); // meanwhile it comes
+        addEventListener("load", () => document.head.append(script), { once: true });
+      }
     });
-    return plotly;
+    return scripts[part];
+  }
+  window.gnomonPlotly = (...figures) => {
+    const traces = figures.flatMap((figure) => [figure, ...(figure.frames ?? [])]).flatMap((each) => each.data ?? []);
+    return plotly(scripts.all || traces.some((trace) => !inPlane.has(trace.type ?? "scatter")) ? "all" : "plane");
   };
 
   // one menu at a time; Escape and a click elsewhere close it

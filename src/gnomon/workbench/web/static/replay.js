@@ -10,13 +10,18 @@
   const options = { displaylogo: false, responsive: true, displayModeBar: false };
   const at_once = { mode: "immediate", frame: { duration: 0, redraw: true }, transition: { duration: 0 } };
   let timer = null;
+  let Plotly = null;
 
   async function draw() {
-    const drawn = gnomonPlotly(); // comes while the figures are fetched
-    await Promise.all(places.map(async (place) => {
-      const figure = await (await fetch(`${player.dataset.place}${place.dataset.figure}?theme=${root.dataset.theme}`)).json();
+    gnomonPlotly(); // comes while the figures are fetched
+    const figures = await Promise.all(places.map(async (place) => (
+      (await fetch(`${player.dataset.place}${place.dataset.figure}?theme=${root.dataset.theme}`)).json()
+    )));
+    Plotly = await gnomonPlotly(...figures);
+    await Promise.all(places.map((place, k) => {
+      const figure = figures[k];
       const layout = { ...figure.layout, sliders: [], updatemenus: [], title: undefined, width: undefined, height: place.id === "rows" ? 480 : 400, margin: { ...figure.layout.margin, t: 40, b: 60 }, autosize: true };
-      await (await drawn).newPlot(place, { data: figure.data, layout, frames: figure.frames, config: options });
+      return Plotly.newPlot(place, { data: figure.data, layout, frames: figure.frames, config: options });
     }));
     await show(Number(slider.value));
     player.dataset.drawn = "yes";
@@ -26,7 +31,6 @@
     slider.value = at;
     document.getElementById("step-shown").textContent = `step ${numbers[at]} of ${player.dataset.last}`;
     player.dataset.at = numbers[at];
-    const Plotly = await gnomonPlotly();
     await Promise.all(places.map((place) => Plotly.animate(place, [numbers[at]], at_once)));
   }
   function stop() {
