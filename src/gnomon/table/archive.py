@@ -87,6 +87,7 @@ def _chosen(names: list[str], member: str | None, file: str) -> str:
         f"is a zip archive with {len(tables)} files",
         file=file,
         remedy=f"Choose with member=... (--member): {listed}.",
+        choices=("member", tables),
     )
 
 

@@ -28,6 +28,8 @@ class ReadError(DataError):
         What the reader can do about it.
     row : int, optional
         Row of data, counted from 1, for what has no lines.
+    choices : tuple of str and list of str, optional
+        The option that says which of several tables is meant, and the names that it may have.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class ReadError(DataError):
         column: str | None = None,
         remedy: str | None = None,
         row: int | None = None,
+        choices: tuple[str, list[str]] | None = None,
     ):
         self.problem = problem
         self.file = file
@@ -54,6 +57,7 @@ class ReadError(DataError):
         self.column = column
         self.remedy = remedy
         self.row = row
+        self.choices = choices
         super().__init__(self._message())
 
     def _message(self) -> str:
@@ -78,11 +82,13 @@ class ReadError(DataError):
             column=self.column,
             remedy=self.remedy,
             row=self.row,
+            choices=self.choices,
         )
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.problem, self.file, self.line, self.column, self.remedy, self.row)
+        names = ("file", "line", "column", "remedy", "row", "choices")
+        return _rebuild, (self.problem, {name: getattr(self, name) for name in names})
 
 
-def _rebuild(problem: Any, file: Any, line: Any, column: Any, remedy: Any, row: Any) -> ReadError:
-    return ReadError(problem, file=file, line=line, column=column, remedy=remedy, row=row)
+def _rebuild(problem: str, rest: dict[str, Any]) -> ReadError:
+    return ReadError(problem, **rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -236,20 +237,24 @@ def postgres_batches(
         ) from None
     only(options, {"table", "sql"}, None)
     require_understood(url, shown)
-    try:
-        connection = psycopg.connect(url)
-        found = connection.execute(
-            "select table_name from information_schema.tables "
-            "where table_schema not in ('pg_catalog', 'information_schema') order by table_name"
-        ).fetchall()
-        query, notes = _query(options, [name for (name,) in found], shown)
-        if options.get("sql") is None and (key := _whole_key(connection, query)) is not None:
-            query = f"{query} order by {quoted(key)}"  # the same order in every pass
-        cursor = connection.cursor(name="gnomon")
-        cursor.itersize = ROWS_AT_A_TIME
-        cursor.execute(query)
-    except psycopg.Error as error:
-        raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
+    with contextlib.ExitStack() as owned:
+        try:
+            connection = psycopg.connect(url)
+            owned.callback(connection.close)
+            found = connection.execute(
+                "select table_name from information_schema.tables "
+                "where table_schema not in ('pg_catalog', 'information_schema') order by table_name"
+            ).fetchall()
+            query, notes = _query(options, [name for (name,) in found], shown)
+            if options.get("sql") is None and (key := _whole_key(connection, query)) is not None:
+                query = f"{query} order by {quoted(key)}"  # the same order in every pass
+            cursor = connection.cursor(name="gnomon")
+            owned.callback(cursor.close)
+            cursor.itersize = ROWS_AT_A_TIME
+            cursor.execute(query)
+        except psycopg.Error as error:
+            raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
+        owned.pop_all()  # what is fetched closes them
     names = [entry.name for entry in cursor.description or ()]
     return names, _fetched(cursor, shown, psycopg.Error, connection), notes
 
@@ -399,7 +404,10 @@ def _query(options: dict[Any, Any], tables: list[str], file: str) -> tuple[str, 
         return f"select * from {quoted(tables[0])}", [f"Table {tables[0]!r}, the only one."]
     if wanted is None:
         raise ReadError(
-            f"holds {len(tables)} tables", file=file, remedy=f"Choose with table=...: {listed}."
+            f"holds {len(tables)} tables",
+            file=file,
+            remedy=f"Choose with table=... (--table): {listed}.",
+            choices=("table", tables),
         )
     if wanted not in tables:
         raise ReadError(f"has no table {wanted!r}", file=file, remedy=f"The tables are {listed}.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from gnomon.engine.errors import DataError
 from gnomon.table import Kind, Table
+from gnomon.table.sql import is_postgres
 from gnomon.workbench.base.given import read_options, source_of, split_source
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.code import GNOMON, Code
@@ -27,7 +28,7 @@ def reading(source: str, name: str = "table") -> Code:
     place, options = split_source(source)
     asked = "".join(f", {key}={value!r}" for key, value in read_options(options).items())
     lines = [f"{name} = gnomon.read({place!r}{asked})"]
-    if place.split("://")[0] in ("postgresql", "postgres"):
+    if is_postgres(place):
         lines.insert(0, "# the password is taken from the environment: PGPASSWORD")
     return Code(tuple(lines))
 
@@ -144,8 +145,19 @@ def _listed(value: Any) -> str:
 
 
 def shortened(source: str) -> str:
-    """A source by its last part."""
-    return source.removeprefix("example:") if source.startswith("example:") else Path(source).name
+    """A source by its last part, and the part of it that was read.
+
+    Examples
+    --------
+    >>> shortened("postgresql://ann@host/shop?sslmode=require#table=orders")
+    'shop, orders'
+    """
+    if source.startswith("example:"):
+        return source.removeprefix("example:")
+    place, options = split_source(source)
+    name = Path(place.partition("?")[0] if is_postgres(place) else place).name
+    parts = [options[part] for part in ("member", "sheet", "table") if part in options]
+    return ", ".join([name, *parts, *(["a query"] if "sql" in options else [])])
 
 
 def public_source(source: str) -> str:

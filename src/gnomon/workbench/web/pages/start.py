@@ -13,13 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gnomon.engine.errors import DataError, GnomonError
-from gnomon.table import examples
+from gnomon.table import ReadError, examples
 from gnomon.workbench.base.given import with_reading
 from gnomon.workbench.base.runs import all_runs
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 
 RECENT = 5  # judgement: what a returning person looks for is among the last few
 MOST_NAME = 120  # bytes of the name of an uploaded file; systems allow 255
+MOST_CHOICES = 200  # judgement: buttons of tables that are offered; the message names all
 SHOWN_TASKS = ("read-", "columns-", "replay-", "again-")
 
 
@@ -42,7 +43,17 @@ def open_source(bench: Workbench, asked: Asked) -> Response:
     if not source:
         raise DataError("Give a path, a postgresql:// URL, or take an example.")
     given = {name: asked.get(name).strip() for name in ("sheet", "table", "sql", "member")}
-    return opened(bench, with_reading(source, {k: v for k, v in given.items() if v}))
+    try:
+        return opened(bench, with_reading(source, {k: v for k, v in given.items() if v}))
+    except ReadError as error:
+        if error.choices is None or asked.fragment:
+            raise
+        given = {"source": source, **given}
+        del given[error.choices[0]]
+        title, choices = "Which table?", (error.choices[0], error.choices[1][:MOST_CHOICES])
+        return bench.page(
+            "error.html", 400, message=str(error), title=title, choices=choices, given=given
+        )
 
 
 def opened(bench: Workbench, source: str) -> Response:
