@@ -6,14 +6,17 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from gnomon.workbench.again.job import numbers
+from gnomon.workbench.base.job import quiet
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of
 from gnomon.workbench.web.tasks import END, TASK, write_json
+from gnomon.workbench.web.worker import do_job
 from tests.jobs.test_web_guard import client_of
 from tests.jobs.web import browsed, ended, served, submit, text_of
 
@@ -118,6 +121,20 @@ def test_a_wrong_form_is_shown_again_with_what_is_wrong(tmp_path):
         page.go(f"{server.root}/help?word=accuracy")
         assert "share of rows whose predicted class is right" in text_of(page)
         assert page.errors == []
+
+
+def test_the_report_of_a_changed_table_calls_it_as_the_session_does(tmp_path):
+    session = client_of(tmp_path).bench.session
+    session.open("example:iris")
+    session.change("reshape", {"where": ["species <> 'setosa'"]})
+    task = {"do": "job", "job": "prepare", "options": {"where": ["sepal_length > 5"]}}
+    folder = tmp_path / "runs" / "one"
+    do_job(task | session.table_task() | {"subject": "", "run": str(folder)}, quiet)
+    record = read_record(folder)
+    assert Path(record["source"]).is_file(), "the table can be read again"
+    report = (folder / "report.html").read_text()
+    assert "<title>Preparation of iris, changed in this session" in report
+    assert "/tables/" not in report.partition("<h2")[0]
 
 
 def test_a_run_that_failed_leads_back_to_its_filled_form(tmp_path):

@@ -20,6 +20,23 @@ TARGET = "target"
 READING = ("sheet", "table", "sql", "encoding", "member", "kind")
 
 
+class NamedSource(str):
+    """Where a table can be read again, and what people call that table.
+
+    Examples
+    --------
+    >>> NamedSource("session/tables/7.arrow", "customers, changed in this session").called
+    'customers, changed in this session'
+    """
+
+    called: str
+
+    def __new__(cls, source: str, called: str) -> NamedSource:
+        made = super().__new__(cls, source)
+        made.called = called
+        return made
+
+
 def source_of(table: Any) -> str | None:
     """Where a table can be read again: a path, an example, a URL without its password; or None."""
     if not isinstance(table, (str, os.PathLike)):

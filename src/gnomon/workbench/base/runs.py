@@ -56,6 +56,12 @@ class Run:
     before: dict[str, Any] = field(default_factory=dict)
     lock: Any = None
 
+    @property
+    def called(self) -> str | None:
+        """What the table of the run is called: by the session that changed it, else its source."""
+        found: str | None = self.record.get("called") or self.record["source"]
+        return found
+
     @classmethod
     def begin(
         cls,
@@ -85,6 +91,9 @@ class Run:
             "decisions": [],
             "scores": {},
         }
+        called = getattr(source, "called", source)
+        if called != source:
+            record["called"] = called
         if folder is None:
             return cls(None, record)
         path = Path(folder)

@@ -62,7 +62,7 @@ def _sweeper(result: DecideResult, name: str, over: tuple[str, ...], theme: str)
 
 def report_of(result: DecideResult) -> Report:
     """The report of a decision."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"Settings worth a trial: {source}", f"{len(result.table):,} measured rows")
     report.section("What to try next")
     report.verdict(result.gain_sentence(), "warning" if result.stop else "good")

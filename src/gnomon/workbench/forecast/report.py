@@ -106,7 +106,7 @@ def _residuals(result: ForecastResult, theme: str) -> Any:
 def report_of(result: ForecastResult) -> Report:
     """The report of a forecast."""
     options = result.settings
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"Forecast of {options.target}", f"{source}, {options.horizon} steps ahead")
     report.section("Verdict")
     report.verdict(result.verdict(), "good" if result.beats_baseline else "warning")

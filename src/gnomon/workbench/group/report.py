@@ -140,7 +140,7 @@ def _profile_lines(group: GroupProfile) -> list[list[Any]]:
 
 def report_of(result: GroupResult) -> Report:
     """The report of a grouping."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     subtitle = f"{len(result.table):,} rows · {result.model.n_features_in_} columns"
     report = Report(f"Groups of {source}", subtitle)
     figures = figures_of(result)

@@ -21,7 +21,7 @@ def pictures_of(result: ImageResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: ImageResult) -> Report:
     """The report of a picture."""
-    report = Report(f"Picture {result.run.record['source'] or ''}", str(result))
+    report = Report(f"Picture {result.run.called or ''}", str(result))
     report.section("Before and after")
     unsure = getattr(result.found, "probabilities", None) is not None
     shown = "Where the answer is unsure: 1 less the largest share." if unsure else ""

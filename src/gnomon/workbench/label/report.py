@@ -25,7 +25,7 @@ def pictures_of(result: LabelResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: LabelResult) -> Report:
     """The report of label."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"Labels of {source}", f"{len(result.table):,} rows")
     curve = result.curve
     helps = curve is not None and curve.helps

@@ -59,7 +59,13 @@ from gnomon.workbench.analysis.portfolio import (
 )
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
-from gnomon.workbench.base.given import as_table, left_out, source_of, with_target
+from gnomon.workbench.base.given import (
+    NamedSource,
+    as_table,
+    left_out,
+    source_of,
+    with_target,
+)
 from gnomon.workbench.base.job import INTERIM, Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
@@ -225,7 +231,10 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
     in_seconds = Budget.of(settings["budget"]).seconds is not None
     if in_seconds and "plan" in record:
         settings |= {"learners": record["plan"], "budget": None} | record.get("settled", {})
-    return JOB.repeated(table, settings, folder=folder, progress=progress)
+    source = record["source"]
+    if source is not None:
+        source = NamedSource(source, record.get("called", source))
+    return JOB.repeated(table, settings, source=source, folder=folder, progress=progress)
 
 
 def trainings(chosen: Entrant) -> int:

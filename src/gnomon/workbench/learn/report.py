@@ -187,7 +187,7 @@ def report_of(result: LearnResult) -> Report:
     report : Report
     """
     record = result.run.record
-    source = record["source"] or "a table in memory"
+    source = result.run.called or "a table in memory"
     report = Report(f"Predicting {result.target}", f"{source} · {record['begun']}")
     report.section("Verdict")
     report.verdict(result.verdict(), "good" if result.beats_baseline else "bad")

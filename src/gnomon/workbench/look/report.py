@@ -223,7 +223,7 @@ CAPTIONS = {
 def report_of(look: Look) -> Report:
     """The report of a look at a table."""
     n, d = look.table.shape
-    name = look.source or "a table"
+    name = look.run.called or "a table"
     report = Report(f"A look at {name}", f"{n:,} rows · {d:,} columns" + _of_target(look))
     figures = figures_of(look)
     _findings_section(report, look)

@@ -82,7 +82,7 @@ def names_of(result: MapResult) -> list[str]:
 
 def report_of(result: MapResult) -> Report:
     """The report of a map."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     drawn = f" of {result.n_rows:,}" if result.n_rows > len(result.rows) else ""
     report = Report(f"Maps of {source}", f"{len(result.rows):,}{drawn} rows")
     report.section("Can the maps be trusted?").text(result.verdict())

@@ -18,7 +18,7 @@ def pictures_of(result: ReshapeResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: ReshapeResult) -> Report:
     """The report of a preparation."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"Preparation of {source}", str(result).split("\n")[0])
     report.section("Steps")
     for note in result.notes:

@@ -29,7 +29,7 @@ def pictures_of(result: RulesResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: RulesResult) -> Report:
     """The report of rules."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(
         f"Rules of {source}",
         f"{result.itemsets.n_baskets:,} baskets, {len(result.itemsets.items):,} items",

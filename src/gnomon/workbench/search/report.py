@@ -22,7 +22,7 @@ def pictures_of(result: SearchResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: SearchResult) -> Report:
     """The report of a search."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"Search in {source}", f"column {result.settings.text}")
     if result.unknown:
         report.section("Unknown words")

@@ -44,7 +44,7 @@ def pictures_of(result: TopicsResult) -> dict[str, Callable[[str], Any]]:
 
 def report_of(result: TopicsResult) -> Report:
     """The report of topics."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(
         f"Topics of {source}",
         f"column {result.settings.text}: {len(result.texts):,} texts, "

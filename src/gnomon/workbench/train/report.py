@@ -41,7 +41,7 @@ def baseline_of(result: TrainResult) -> float | None:
 
 def report_of(result: TrainResult) -> Report:
     """The report of a training."""
-    source = result.run.record["source"] or "a table"
+    source = result.run.called or "a table"
     report = Report(f"A network for {result.problem.target}", f"{source}")
     report.section("Verdict").verdict(
         result.verdict(), "good" if result.beats_baseline else "warning"

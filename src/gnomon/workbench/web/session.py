@@ -274,7 +274,9 @@ class Session:
     def table_task(self) -> dict[str, Any]:
         """What every task of the present table is given."""
         step = self.require_table()[1]
-        return {"table": str(self.table_place(step["id"])), "source": self.source()}
+        source = self.source()
+        called = self.words_of_source(source)
+        return {"table": str(self.table_place(step["id"])), "source": source, "called": called}
 
     def run_job(self, job_name: str, options: dict[str, Any], subject: str = "") -> str:
         """Start a job in a run folder of its own; its name is given."""

@@ -61,6 +61,7 @@ def do_read(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
 
 def do_job(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
     """Run a job on a table, a picture or a function."""
+    from gnomon.workbench.base.given import NamedSource
     from gnomon.workbench.jobs import JOBS
 
     job = JOBS[task["job"]]
@@ -68,7 +69,8 @@ def do_job(task: dict[str, Any], tell: Progress) -> dict[str, Any]:
     rest: dict[str, Any] = {"folder": task["run"], "progress": tell}
     if job.subject == "table":
         subject = _table(task)
-        rest["source"] = task.get("source")
+        if task.get("source") is not None:
+            rest["source"] = NamedSource(task["source"], task.get("called", task["source"]))
     job.function(subject, **task["options"], **rest)
     return {}
 
