@@ -1,21 +1,28 @@
 """The gallery: every picture of `gnomon.show`, drawn by the example of its docstring.
 
 The examples are executed when a build begins, and kept until their module changes. Each picture
-has a page. Instead of sphinx-gallery: its examples are scripts of their own, and its pictures are
-files; here each picture has one example, that of its docstring, which the tests execute, and is
-interactive in light and dark.
+has a page, and a small picture in the index.
+
+Why not sphinx-gallery: its examples are scripts of their own, so that each of these pictures would
+have a second example beside that of its docstring, which the tests execute and the reference shows;
+and it keeps pictures as files, or Plotly's figures in one theme, where these follow light and dark.
+What it has besides, small pictures in an index and examples that are executed, is here too.
 """
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
+import re
+import shutil
 import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+import thumbnails
 from docstring_examples import examples, run_example
 from figures import html_of
 from registry_pages import HERE, title, write
@@ -65,21 +72,44 @@ def write_gallery(app: Any) -> None:
             without.append(name)
     if without:
         logger.info("no picture in the gallery of: %s", ", ".join(without))
+    small = Path(app.outdir) / "_static" / "thumbnails"
+    drawn = [name for module in pages for name in pages[module]]
+    kept = Path(app.doctreedir).parent / "thumbnails"
+    thumbnails.draw({name: folder / f"{name}.html" for name in drawn}, kept)
+    small.mkdir(parents=True, exist_ok=True)
+    for name in drawn:
+        if (kept / f"{name}.webp").exists():
+            shutil.copyfile(kept / f"{name}.webp", small / f"{name}.webp")
     parts = [title("Gallery"), "Pictures of ``gnomon.show``, each with the code that draws it.\n"]
     for module in sorted(pages):
         heading = module.replace("_", " ").capitalize()
-        parts += [title(heading, "-"), ".. list-table::", "   :class: gnomon-facts", ""]
-        for name in pages[module]:
-            parts += [f"   * - :doc:`{name} <{module}/{name}>`", f"     - {first_sentence(name)}"]
-        parts += ["", ".. toctree::", "   :hidden:", f"   :caption: {heading}", ""]
+        cards = [card(module, name, small / f"{name}.webp") for name in pages[module]]
+        parts += [title(heading, "-"), ".. raw:: html", ""]
+        parts += [f'   <div class="gnomon-cards">{"".join(cards)}</div>', ""]
+        parts += [".. toctree::", "   :hidden:", f"   :caption: {heading}", ""]
         parts += [*(f"   {module}/{name}" for name in pages[module]), ""]
     write(HERE / "gallery" / "index.rst", "\n".join(parts))
 
 
+def card(module: str, name: str, picture: Path) -> str:
+    """A picture in the index: small, with its name and what it shows."""
+    width, height = (round(side * thumbnails.SHOWN) for side in thumbnails.DRAWN)
+    image = (
+        f'<img src="../_static/thumbnails/{name}.webp" alt="" loading="lazy" width="{width}" '
+        f'height="{height}">'
+        if picture.exists()
+        else ""
+    )
+    return (
+        f'<a class="gnomon-card" href="{module}/{name}.html">{image}<strong>{name}</strong>'
+        f"<span>{first_sentence(name)}</span></a>"
+    )
+
+
 def first_sentence(name: str) -> str:
-    """What a picture shows, in one line."""
+    """What a picture shows, in one line of HTML."""
     text = inspect.getdoc(getattr(show, name)).split("\n\n")[0].replace("\n", " ")
-    return text.replace("|", r"\|")
+    return re.sub("`+([^`]+)`+", r"<code>\1</code>", html.escape(text, quote=False))
 
 
 def page_of(name: str, picture: str) -> str:
