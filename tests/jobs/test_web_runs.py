@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.table import Table
 from gnomon.workbench.again.job import numbers
 from gnomon.workbench.base.job import quiet
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.jobs import JOBS
 from gnomon.workbench.web.forms import fields_of
+from gnomon.workbench.web.pages.runs import listed
 from gnomon.workbench.web.tasks import END, TASK, write_json
 from gnomon.workbench.web.worker import do_job
 from tests.jobs.test_web_guard import client_of
@@ -43,6 +45,17 @@ def test_every_option_of_every_job_has_a_field():
     for job in JOBS.values():
         offered = {field.option.name for field in fields_of(job)}
         assert offered == {each.name for each in job.options.declared() if each.flag}
+
+
+def test_what_the_shell_completes_is_offered_by_forms():
+    fields = {
+        field.option.name: field for field in fields_of(JOBS["learn"], {"learners": ["mine"]})
+    }
+    assert fields["learners"].shape == "choices"
+    assert {"ridge", "random forest", "stack"} < set(fields["learners"].choices)
+    assert "mine" in fields["learners"].choices, "what stands there already is kept"
+    assert "baseline" not in fields["learners"].choices, "it always runs"
+    assert {"auc", "rmse"} < set(fields["measure"].choices)
 
 
 def test_from_an_example_to_the_leaderboard_in_six_clicks(tmp_path):
@@ -105,6 +118,8 @@ def test_a_run_is_cancelled_seen_by_a_new_server_and_resumed(tmp_path):
         page.follow("document.querySelector('#resume').click()")
         assert page.evaluate("document.querySelector('#task').dataset.status") == "running"
         page.follow("document.querySelector('#cancel').click()")
+        record = read_record(tmp_path / "runs" / name)
+        assert record["source"] == "example:customers", "the table can be read again"
         assert page.errors == []
 
 
@@ -121,6 +136,14 @@ def test_a_wrong_form_is_shown_again_with_what_is_wrong(tmp_path):
         page.go(f"{server.root}/help?word=accuracy")
         assert "share of rows whose predicted class is right" in text_of(page)
         assert page.errors == []
+
+
+def test_p_values_of_a_leaderboard_are_written_as_people_do():
+    board = Table.from_dict(
+        {"learner": ["a", "b", "c"], "p_against_best": [5e-32, 0.0123456, None]}
+    )
+    shown = [row[1] for row in listed(board, "leaderboard.csv")["rows"]]
+    assert shown == ["< 0.001", "0.012", None]
 
 
 def test_the_report_of_a_changed_table_calls_it_as_the_session_does(tmp_path):

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from gnomon.contract.intake import as_table
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label, labels
-from gnomon.show.theme import color, dress, look
+from gnomon.show.theme import color, diverging, dress, look
 from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
 from gnomon.table.schema import no_such_column
@@ -319,7 +319,7 @@ def association_map(
             y=ticks,
             zmin=-1,
             zmax=1,
-            colorscale=_diverging(look_of.paper),
+            colorscale=diverging(look_of.paper),
             text=[
                 ["·" if doubt else _strength(v, written) for v, doubt in zip(*row)]
                 for row in zip(shown, doubtful)
@@ -353,11 +353,6 @@ def association_map(
 
 def _strength(value: float, written: bool) -> str:
     return f"{value:.2f}" if written and not np.isnan(value) else ""
-
-
-def _diverging(middle: str) -> list[list[Any]]:
-    """Blue to red through the colour of the paper, so that nothing looks like nothing."""
-    return [[0.0, "#2166AC"], [0.25, "#67A9CF"], [0.5, middle], [0.75, "#EF8A62"], [1.0, "#B2182B"]]
 
 
 def overview_matrix(

@@ -38,6 +38,11 @@ THEMES = {
 }
 
 
+def diverging(middle: str) -> list[list[Any]]:
+    """Blue to red through the colour of the paper, so that nothing looks like nothing."""
+    return [[0.0, "#2166AC"], [0.25, "#67A9CF"], [0.5, middle], [0.75, "#EF8A62"], [1.0, "#B2182B"]]
+
+
 def look(theme: str) -> Theme:
     """The theme of a name."""
     if theme not in THEMES:

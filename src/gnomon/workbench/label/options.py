@@ -15,7 +15,7 @@ class LabelOptions(Options):
     target: str = option(
         column=True, help="The column of labels; labels for its empty cells are requested."
     )
-    without: list[str] = option([], help="Columns that are not used.")
+    without: list[str] = option([], column=True, help="Columns that are not used.")
     n_questions: int = option(10, flag="questions", least=1, help="Rows whose label is requested.")
     strategy: str = option(
         "uncertainty",

@@ -12,6 +12,23 @@ DEFAULT_BUDGET = "60s"
 SIMPLEST, BEST = "one-standard-error", "best"
 
 
+def learner_names(incomplete: str) -> list[str]:
+    """Names of the learners that `learn` compares, those of both tasks."""
+    from gnomon.workbench.analysis.portfolio import BASELINE, STACK, portfolio
+
+    found = [each.name for task in ("classify", "regress") for each in portfolio(task, 100)]
+    names = [name for name in dict.fromkeys([*found, STACK]) if name != BASELINE]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def measure_names(incomplete: str) -> list[str]:
+    """Names of the measures that `learn` compares learners by."""
+    from gnomon.workbench.analysis.problem import MEASURES_OF
+
+    names = dict.fromkeys(name for task in MEASURES_OF.values() for name in task)
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @dataclass
 class LearnOptions(Options):
     """The options of `learn`, and what the run settled where none was given."""
@@ -31,6 +48,7 @@ class LearnOptions(Options):
     )
     measure: str | None = option(
         None,
+        complete=measure_names,
         help="accuracy, balanced_accuracy, log_loss, brier, auc, f_measure; rmse, mae, r2. Chosen "
         "by the target where none is given.",
     )
@@ -38,6 +56,7 @@ class LearnOptions(Options):
         None,
         flag="learner",
         free=True,
+        complete=learner_names,
         help="Compare these learners only; all by default. The baseline always runs.",
     )
     estimators: Any = option(

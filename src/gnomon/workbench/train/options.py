@@ -16,7 +16,7 @@ class TrainOptions(Options):
         column=True,
         help="The column to predict. Rows in which it is missing are not used.",
     )
-    without: list[str] = option([], help="Columns that are not used.")
+    without: list[str] = option([], column=True, help="Columns that are not used.")
     task: str = option(
         "auto",
         choices=("auto", "classify", "regress"),

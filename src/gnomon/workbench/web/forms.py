@@ -34,6 +34,13 @@ class Field:
         return (self.option.flag or self.option.name).replace("-", " ").replace("_", " ")
 
     @property
+    def choices(self) -> list[str]:
+        """What is offered: what is allowed or suggested, and what stands there already."""
+        suggested = [] if self.option.complete is None else self.option.complete("")
+        standing = self.value if isinstance(self.value, list) else []
+        return list(dict.fromkeys([*self.option.choices, *suggested, *standing]))
+
+    @property
     def step(self) -> str:
         """The step of a number field: whole numbers, or any."""
         return "1" if self.option.type is int else "any"
@@ -43,7 +50,7 @@ def shape_of(option: Option) -> str:
     """Which kind of field asks for an option."""
     if option.column:
         return "columns" if option.many or option.repeats else "column"
-    if option.choices:
+    if option.choices or (option.many and option.complete is not None):
         return "choices" if option.many else "choice"
     if option.type is bool:
         return "switch"

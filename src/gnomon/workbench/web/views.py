@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.show.theme import COLORS, FONT, look
+from gnomon.show.theme import COLORS, FONT, diverging, look
 from gnomon.table import Kind, Table
 from gnomon.table.sql import quoted
 from gnomon.workbench.web.columns import (
@@ -350,8 +350,10 @@ def correlations(pen: Pen, wanted: dict[str, Any]) -> tuple[Any, Any, str]:
         "y": shown,
         "zmin": -1,
         "zmax": 1,
-        "colorscale": "RdBu",
-        "reversescale": False,
+        "colorscale": diverging(pen.theme.paper),
+        "colorbar": {"outlinewidth": 0, "thickness": 12},
+        "xgap": 1,
+        "ygap": 1,
         "texttemplate": "%{z:.2f}" if len(shown) <= 10 else "",
     }
     layout = pen.layout(yaxis={"autorange": "reversed"}, dragmode=False)

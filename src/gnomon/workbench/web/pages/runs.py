@@ -29,6 +29,7 @@ from gnomon.workbench.web.pages.label import labeling
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
 FIRST_TABLES = ("leaderboard", "proposals", "groupings", "forecasts", "rules")
+P_VALUE = "p_against_best"  # of a leaderboard
 SHOWN = 60  # judgement: rows of a table on the page; the file has all
 MOST_BYTES = 5_000_000  # judgement: tables are read for the page; larger ones are not shown
 
@@ -139,14 +140,26 @@ def tables_of(folder: Path) -> list[dict[str, Any]]:
 
 def listed(table: Table, file: str) -> dict[str, Any]:
     """The first rows of a table, and the file that has all of them."""
+    rows = as_text(rounded(table[:SHOWN]))
+    if P_VALUE in table.columns:
+        at = list(table.columns).index(P_VALUE)
+        for row in rows:
+            row[at] = p_in_words(row[at])
     return {
         "title": Path(file).stem.replace("_", " "),
         "file": file,
         "headings": list(table.columns),
         "numeric": [column.kind.is_numeric for column in table.schema],
-        "rows": as_text(rounded(table[:SHOWN])),
+        "rows": rows,
         "n_rows": len(table),
     }
+
+
+def p_in_words(cell: str | None) -> str | None:
+    """A p-value as people write it: below a thousandth its digits mean nothing."""
+    if not cell:
+        return cell
+    return "< 0.001" if float(cell) < 0.001 else f"{float(cell):.3f}"
 
 
 def rounded(table: Table) -> Table:
