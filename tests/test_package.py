@@ -79,6 +79,7 @@ def test_readme_runs_in_a_new_read_only_environment(tmp_path):
         inside = packed.namelist()
     assert "gnomon/py.typed" in inside
     assert "gnomon/workbench/web/static/htmx.LICENSE.txt" in inside
+    assert "gnomon/show/static/plotly.LICENSE.txt" in inside
     assert not [name for name in inside if name.endswith((".nbc", ".nbi", ".pyc"))]
 
     run(sys.executable, "-m", "venv", "new")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import pydoc
 import re
+import shlex
+import signal
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
@@ -17,7 +21,7 @@ from examples import notebooks
 from gnomon import show
 from gnomon.engine.registry import methods
 from gnomon.show.theme import THEMES
-from gnomon.table import example
+from gnomon.table import Table, example
 from gnomon.workbench.cli import app
 from tests.jobs.browser import opened
 
@@ -32,6 +36,9 @@ PAGES = [
 NAME = re.compile(r"`(gnomon(?:\.\w+)+)")
 COMMAND = re.compile(r"`gnomon (\w+)")
 LINK = re.compile(r"\]\(([^)#]+\.md)|^:link: (\S+)$", re.MULTILINE)
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = ("", "bash", "sh")
+BUILDING = ("make", "pip")  # what a page tells to do before, and other tests do
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"gnomon (\w+)([^`\n#]*)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
@@ -66,6 +73,93 @@ def test_code_blocks_of_a_page_run(page, folder_of_a_reader):
     names: dict = {}
     for number, block in enumerate(blocks(page), 1):
         exec(compile(block, f"{page.name}, block {number}", "exec"), names)
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """The words of every command of a page's blocks, without the place of the program."""
+    fenced = FENCED.findall(page.read_text("utf-8"))
+    lines = [line for kind, block in fenced if kind in SHELL for line in block.splitlines()]
+    found = [shlex.split(line.removeprefix(".venv/bin/"), comments=True) for line in lines]
+    return [words for words in found if words and words[0] not in BUILDING]
+
+
+def write_files_of_commands(folder: Path) -> None:
+    """The files that the commands of pages name: monthly sales, trials, baskets, letters."""
+    rng = np.random.default_rng(0)
+    n = 144
+    months = [f"{2010 + k // 12}-{k % 12 + 1:02}-01" for k in range(n)]
+    price = rng.uniform(5, 15, n)
+    sales = 100 + np.arange(n) + 20 * np.sin(np.arange(n) * np.pi / 6) + rng.normal(0, 5, n)
+    churn = np.where(price + rng.normal(0, 2, n) > 10, "yes", "no")
+    columns = {"month": months, "price": price, "region": rng.choice(["north", "south"], n)}
+    columns |= {"sales": sales, "revenue": sales * price, "churn": churn}
+    Table.from_dict(columns).save(folder / "sales.csv")
+    Table.from_dict(columns).drop(["churn"])[:20].save(folder / "new.csv")
+    speed, pressure = rng.uniform(0, 10, 60), rng.uniform(0, 5, 60)
+    gain = 3 * speed - 0.2 * speed**2 + rng.normal(0, 1, 60)
+    trials = {"speed": speed, "pressure": pressure, "yield": gain, "cost": speed + 2 * pressure}
+    Table.from_dict(trials).save(folder / "trials.csv")
+    receipts = np.repeat(np.arange(80), 3)
+    articles = rng.choice(["bread", "butter", "milk", "tea"], len(receipts))
+    Table.from_dict({"receipt": receipts, "article": articles}).save(folder / "baskets.csv")
+    words = (["ship", "port", "sea", "sail"], ["bread", "oven", "flour", "salt"])
+    bodies = [" ".join(rng.choice(words[k % 2], 12)) for k in range(80)]
+    Table.from_dict({"body": bodies}).save(folder / "letters.csv")
+    script = "from sklearn.datasets import load_iris\nfrom sklearn.cluster import KMeans\n"
+    script += "print(KMeans(3, n_init=1).fit(load_iris().data).inertia_)\n"
+    (folder / "script.py").write_text(script, encoding="utf-8")
+
+
+def run_command(words: list[str], folder: Path) -> None:
+    """A command of a page, as a reader starts it, with a short budget where it takes one."""
+    if words[0] != "python":
+        words = ["python", "-m", *words]
+    name = words[3] if words[2] == "gnomon" else ""
+    for flag, value in (("--budget", "6s"), ("--epochs", "5")):
+        known = typer.main.get_command(app).commands.get(name)
+        flags = {each for option in known.params for each in option.opts} if known else set()
+        if flag in flags and flag not in words:
+            words = [*words, flag, value]
+    if name == "open":
+        words = [*words, "--no-browser"]
+    if words[2] == "benchmarks.stream":
+        words = [*words, "100000"]  # rows
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT), *sys.path])
+    }
+    process = subprocess.Popen(
+        [sys.executable, *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=folder, env=environment,
+    )  # fmt: skip
+    said = ""
+    if name == "open":
+        said = process.stdout.readline()
+        while "gnomon is open at http" not in said and process.poll() is None:
+            said += process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    said += process.communicate(timeout=600)[0]
+    right = "gnomon is open at http" in said if name == "open" else process.returncode == 0
+    assert right, f"{' '.join(words)}: {said}"
+    assert "Traceback" not in said, said
+    assert said.strip(), f"{' '.join(words)} says nothing"
+
+
+@pytest.mark.slow  # a process for each command
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if commands_of(page)], ids=lambda p: p.stem
+)
+def test_commands_of_a_page_run(page, tmp_path):
+    write_files_of_commands(tmp_path)
+    for words in commands_of(page):
+        run_command(words, tmp_path)
+
+
+def test_commands_are_found_in_the_pages_that_have_them():
+    found = {page.stem: {words[1] for words in commands_of(page)} for page in PAGES}
+    everyday = {"open", "look", "learn", "predict", "group", "forecast", "train", "prepare"}
+    assert everyday < found["README"]
+    assert {"look", "learn", "explain", "methods"} < found["tour_analyst"]
+    assert found["decide"] == {"decide"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -121,6 +121,9 @@ def test_the_command_line_explains_and_asks_what_if(run, tmp_path):
     _, folder = run
     runner = CliRunner()
     words = ["predict", str(folder), str(tmp_path / "new.csv"), "--out", str(tmp_path / "p.csv")]
+    refused = runner.invoke(app, [*words, "--explain", str(tmp_path / "why.html")])
+    assert "why.html: the ending" in str(refused.exception or refused.output)
+    assert not (tmp_path / "p.csv").exists(), "refused before anything is computed"
     said = runner.invoke(app, [*words, "--explain", str(tmp_path / "why.csv")])
     assert said.exit_code == 0, said.output
     why = read(tmp_path / "why.csv")

@@ -31,6 +31,16 @@ WIDE = 256  # columns: 60 rows of 1,500 are encoded in 30 ms instead of 150
 MOST_CELLS = 2**25  # of a wide table are kept as one block, 256 MB
 
 
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse the name of a file that a table cannot be written to."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".parquet", ".arrow", ".feather", ".csv", ".tsv"):
+        raise DataError(
+            f"{path}: the ending {ending!r} is not one that can be written; use .parquet, "
+            ".csv, .tsv or .arrow."
+        )
+
+
 class Table:
     """Columns of values, each of a kind: numbers, categories, dates, text ...
 
@@ -487,6 +497,7 @@ class Table:
             from the table's.
         """
         path = Path(path)
+        require_writable(path)
         ending = path.suffix.lower()
         writers = {
             ".parquet": self._write_parquet,
@@ -495,13 +506,8 @@ class Table:
         }
         if ending in writers:
             writers[ending](path)
-        elif ending in (".csv", ".tsv"):
-            self._write_text(path, "\t" if ending == ".tsv" else ",", escape_formulas)
         else:
-            raise DataError(
-                f"{path}: the ending {ending!r} is not one that can be written; use .parquet, "
-                ".csv, .tsv or .arrow."
-            )
+            self._write_text(path, "\t" if ending == ".tsv" else ",", escape_formulas)
 
     def _write_parquet(self, path: Path) -> None:
         import pyarrow.parquet as pq

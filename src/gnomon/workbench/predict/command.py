@@ -72,6 +72,7 @@ def predict(
       gnomon predict runs/sales-churn-1 --set price=10,20,30 --set plan=basic
     """
     from gnomon.engine.errors import DataError
+    from gnomon.table.table import require_writable
     from gnomon.workbench.base.given import with_reading
     from gnomon.workbench.base.whole_file import written
     from gnomon.workbench.predict.job import predict as ask
@@ -86,6 +87,9 @@ def predict(
         return
     if source is None:
         raise typer.BadParameter("give a file with the new rows, or --set COLUMN=VALUE")
+    for place in (out, queue, explain):
+        if place is not None:
+            require_writable(place)
     found = ask(model, source, undecided=undecided)
     predicted = found.table
     for name in reversed(keep or []):
