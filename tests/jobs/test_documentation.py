@@ -38,6 +38,7 @@ COMMAND = re.compile(r"`gnomon (\w+)")
 LINK = re.compile(r"\]\(([^)#]+\.md)|^:link: (\S+)$", re.MULTILINE)
 FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = ("", "bash", "sh")
+OPEN = "gnomon is open at http"
 BUILDING = ("make", "pip")  # what a page tells to do before, and other tests do
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"gnomon (\w+)([^`\n#]*)")
@@ -121,7 +122,7 @@ def run_command(words: list[str], folder: Path) -> None:
         if flag in flags and flag not in words:
             words = [*words, flag, value]
     if name == "open":
-        words = [*words, "--no-browser"]
+        words = [*words, "--no-browser", "--port", "0"]
     if words[2] == "benchmarks.stream":
         words = [*words, "100000"]  # rows
     environment = os.environ | {
@@ -131,14 +132,16 @@ def run_command(words: list[str], folder: Path) -> None:
         [sys.executable, *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         cwd=folder, env=environment,
     )  # fmt: skip
-    said = ""
-    if name == "open":
-        said = process.stdout.readline()
-        while "gnomon is open at http" not in said and process.poll() is None:
+    try:
+        said = ""
+        while name == "open" and OPEN not in said and process.poll() is None:
             said += process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-    said += process.communicate(timeout=600)[0]
-    right = "gnomon is open at http" in said if name == "open" else process.returncode == 0
+        if name == "open":
+            process.send_signal(signal.SIGINT)
+        said += process.communicate(timeout=600)[0]
+    finally:
+        process.kill()
+    right = OPEN in said if name == "open" else process.returncode == 0
     assert right, f"{' '.join(words)}: {said}"
     assert "Traceback" not in said, said
     assert said.strip(), f"{' '.join(words)} says nothing"
