@@ -1,11 +1,14 @@
 """The command line as a person uses it."""
 
+import contextlib
 import json
+import signal
 
 import pytest
 
 import gnomon
 from gnomon.table import example
+from gnomon.workbench.base.screen import interrupt, shown_progress
 from tests.jobs.terminal import QUICK, call, run
 
 
@@ -146,6 +149,17 @@ def test_every_command_has_a_help_text_with_an_example(tmp_path):
         assert text
         assert "xample" in text or command.callback.__name__ == "warm"
     assert "--target" in call("learn", "--help", folder=tmp_path).stdout
+
+
+def test_a_signal_that_python_dropped_stops_the_job_at_its_next_step():
+    """Python drops an exception that is raised in a destructor: the job would go on to its end."""
+    with shown_progress("learn") as tell:
+        tell("first", 1, 3)
+        with contextlib.suppress(KeyboardInterrupt):
+            interrupt(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            tell("second", 2, 3)
+        tell("the job ends its run folder", 3, 3)
 
 
 def test_version_is_the_packages(tmp_path):

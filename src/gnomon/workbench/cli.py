@@ -12,7 +12,7 @@ import typer
 
 from gnomon.workbench.advise.command import AdviseCommand
 from gnomon.workbench.again.command import again
-from gnomon.workbench.base.screen import complaints, console, progress_bar
+from gnomon.workbench.base.screen import complaints, console, interrupt, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
 from gnomon.workbench.decide.command import DecideCommand
@@ -139,7 +139,7 @@ def main() -> None:
             complaints.print(str(message), markup=False, highlight=False)
 
     warnings.showwarning = say
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is lost
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         app()
     except GnomonError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 2.0  # seconds; judgement: soon enough for a person, too seldom to cost anything
 LONG_WORD = 10  # judgement: longer words may be broken, so that columns stay narrow
+_stop_asked = threading.Event()
 console = Console()
 complaints = Console(stderr=True)
 
@@ -100,8 +102,23 @@ def shown_progress(what: str) -> Iterator[Any]:
                 bar.console.print(f"  {step.removeprefix(INTERIM)}", markup=False, highlight=False)
                 return
             bar.update(task, description=escape(step), completed=done, total=total or None)
+            if _stop_asked.is_set():
+                interrupt()
 
         yield tell
+
+
+def interrupt(number: int = 0, frame: Any = None) -> None:
+    """Handler of SIGTERM: as Ctrl-C, so that nothing is lost.
+
+    Python drops an exception that is raised while it calls a destructor or a callback of a
+    library, so a signal is remembered until something has been interrupted by it.
+    """
+    if number:
+        _stop_asked.set()
+    else:
+        _stop_asked.clear()
+    raise KeyboardInterrupt
 
 
 def say(text: str) -> None:
