@@ -7,7 +7,7 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import cdist, squareform
 
-from gnomon.cluster import all_pairs, linkage_tree
+from gnomon.cluster import AgglomerativeClustering, all_pairs, linkage_tree
 from gnomon.cluster.agglomerative import tree_of_rows, tree_of_table
 from gnomon.cluster.spanning import shortest_edges
 
@@ -165,3 +165,22 @@ def test_the_spanning_tree_of_all_pairs_is_the_plain_one(tied, cored, rng):
     np.testing.assert_allclose(found.squared, [edge[2] for edge in expected], rtol=1e-12)
     ends = [(one, other) for one, other, _ in expected]
     assert list(zip(found.one.tolist(), found.other.tolist())) == ends
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 9, 39])
+def test_distances_of_few_columns_are_those_of_scipy_to_the_bit(d, rng):
+    rows = rng.normal(size=(290, d))
+    rows -= rows.mean(axis=0)
+    np.testing.assert_array_equal(all_pairs.distances_within(rows, n_jobs=2), cdist(rows, rows))
+
+
+def test_equal_rows_are_merged_first_and_one_after_another(rng):
+    rows = np.repeat(rng.normal(size=(4, 2)), [1, 4, 2, 1], axis=0)[rng.permutation(8)]
+    model = AgglomerativeClustering(1, linkage="average", compute_distances=True).fit(rows)
+    members: dict[int, set[int]] = {i: {i} for i in range(8)}
+    for merge, (one, other) in enumerate(model.children_):
+        members[8 + merge] = members.pop(one) | members.pop(other)
+        inside = {tuple(rows[i]) for i in members[8 + merge]}
+        assert (len(inside) == 1) == (merge < 4)
+    assert model.distances_[:4].tolist() == [0.0] * 4
+    assert members == {14: set(range(8))}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -76,3 +78,25 @@ def test_warming_announces_nothing(double, capsys):
     kernel_cache.announce_nothing()
     kernel_cache.compiled(double, TYPES)
     assert capsys.readouterr().err == ""
+
+
+def test_a_changed_subkernel_of_another_file_compiles_its_kernels_anew(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(caching.config, "CACHE_DIR", "")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "with_a_kernel.py").write_text(
+        "from with_a_subkernel import times\ndef scaled(x):\n    return times(x)\n"
+    )
+    for factor in (2.0, 3.0):
+        (tmp_path / "with_a_subkernel.py").write_text(
+            "from gnomon.engine.kernel import subkernel\n"
+            f"@subkernel\ndef times(x):\n    return {factor} * x\n"
+        )
+        for name in ("with_a_kernel", "with_a_subkernel"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        for cached in (tmp_path / "__pycache__").glob("with_a_subkernel*.pyc"):
+            cached.unlink()
+        kernel_cache._hash_of.cache_clear()
+        scaled = importlib.import_module("with_a_kernel").scaled
+        assert kernel_cache.compiled(scaled, (types.float64,))(1.0) == factor

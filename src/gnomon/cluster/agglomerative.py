@@ -32,7 +32,6 @@ from gnomon.cluster.linkage_kernel import (
 from gnomon.cluster.spanning import shortest_edges, ward_merges
 from gnomon.contract import Data
 from gnomon.engine import memory
-from gnomon.engine.costs import BOXES_FROM, boxes_pay
 from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
@@ -44,11 +43,9 @@ from gnomon.engine.threads import resolve_jobs
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward", "weighted")
 SQUARED = frozenset({"mean", "median", "ward"})
 NEEDS_TABLE = frozenset({"complete", "average", "weighted"})
-# Columns from which on a table of distances is sooner made by products of matrices.
-WIDE = 8
-# Rows up to which a table is made though the linkage needs none: 32 MB, and the soonest done.
-SMALL_TABLE = 2000
-SMALL_BY_TABLE = frozenset({"ward", "single"})
+# Rows up to which, and columns from which, Ward's table of distances (32 MB) is sooner done than
+# rounds of neighbors, which need none (measured on 300 to 3,500 rows of 2 to 100 columns).
+SMALL_TABLE, TABLE_FROM = 2000, 50
 OTHER_NAMES = {"centroid": "mean"}
 SKLEARN_LINKAGES = ("ward", "complete", "average", "single")
 
@@ -199,9 +196,7 @@ class AgglomerativeClustering(RowsClusterer):
         if self.connectivity is not None:
             self._fit_connected(data)
         elif Metric(self.metric).is_euclidean:
-            super()._fit(data)
-            distinct = distinct_rows(data.rows, data.weight_array)
-            self._set_merges(distinct.places)
+            self._set_merges(self._fit_distinct(data).places)
         else:
             self._fit_any_metric(data)
 
@@ -266,19 +261,18 @@ class AgglomerativeClustering(RowsClusterer):
         merges = self.dendrogram_.merges
         n, n_distinct = len(places), self.dendrogram_.n_leaves
         order = np.argsort(places, kind="stable")
-        node = np.full(n_distinct, -1, np.int64)
-        children: list[tuple[int, int]] = []
-        for row in order.tolist():
-            leaf = places[row]
-            if node[leaf] >= 0:
-                children.append((int(node[leaf]), row))
-                node[leaf] = n + len(children) - 1
-            else:
-                node[leaf] = row
-        first = n + len(children)
+        again = np.flatnonzero(np.diff(places[order]) == 0) + 1  # rows equal to the one before
+        made = n + np.arange(len(again))
+        before = order[again - 1]
+        longer = np.flatnonzero(np.diff(again) == 1) + 1  # of three equal rows the third ...
+        before[longer] = made[longer - 1]
+        equal = np.column_stack([before, order[again]])
+        node = np.empty(n_distinct, np.int64)
+        node[places[order[::-1]]] = order[::-1]
+        node[places[order[again]]] = made  # of several the last stays
         below = merges[:, :2].astype(np.int64)
+        first = n + len(equal)
         named = np.concatenate([node, first + np.arange(len(merges))])[below]
-        equal = np.array(children, dtype=np.int64).reshape(-1, 2)
         self.children_ = np.concatenate([equal, np.sort(named, axis=1)])
         if self.compute_distances or self.distance_threshold is not None:
             self.distances_ = np.concatenate([np.zeros(len(equal)), merges[:, 2]])
@@ -312,13 +306,12 @@ class AgglomerativeClustering(RowsClusterer):
         held = self._distinct_memory(n_rows, n_columns) + 8 * n_rows * (4 * n_columns + 40)
         if linkage in NEEDS_TABLE or not Metric(self.metric).is_euclidean:
             return held + 8 * n_rows * (n_rows + threads * min(ROWS_AT_ONCE, n_rows))
-        if linkage not in SMALL_BY_TABLE:
+        if linkage != "ward":
             return held
-        # rows may be equal: a table is made of as many distinct ones as it is the soonest for
-        small = min(n_rows, SMALL_TABLE, int(2 ** (BOXES_FROM + min(n_columns, 20))))
+        small = min(n_rows, SMALL_TABLE) if n_columns >= TABLE_FROM else 0
         table = small * (small + threads * min(ROWS_AT_ONCE, small))
         products = threads * min(clusters_at_once(n_rows), n_rows) * n_rows
-        return held + 8 * max(table, products if linkage == "ward" else 0)
+        return held + 8 * max(table, products)
 
     def _memory_remedy(self) -> str:
         if self.linkage in NEEDS_TABLE:
@@ -412,11 +405,10 @@ def tree_of_rows(
     """Merge weighted rows by Euclidean distances."""
     n, d = rows.shape
     around = np.ascontiguousarray(rows - rows.mean(axis=0))
-    small = linkage in SMALL_BY_TABLE and n <= SMALL_TABLE and not boxes_pay(n, d)
+    small = linkage == "ward" and d >= TABLE_FROM and n <= SMALL_TABLE
     if linkage in NEEDS_TABLE or small:
         _require_table(n)
-        table = distances_within(around, n_jobs) if d >= WIDE else cdist(rows, rows)
-        return tree_of_table(table, weights, linkage)
+        return tree_of_table(distances_within(around, n_jobs), weights, linkage)
     if n == 1:
         return Dendrogram(np.zeros((0, 4)), weights)
     if linkage == "single":

@@ -20,24 +20,63 @@ ROWS_AT_ONCE = 256  # judgement: a product of matrices runs at full speed, and t
 # Products of clusters with all others that a thread holds at once, as far as 16 lines allow: 4 MB.
 CELLS_AT_ONCE = 2**19
 FEWEST_AT_ONCE = 16
+# Columns from which on products of matrices are sooner done than direct comparisons (measured).
+PRODUCTS_FROM = 40
+LINES = 32  # of a block of 256 columns: 64 kB
 # A squared distance below this share of the squared lengths has lost too many digits.
 CANCELLED = 1e-4
 
 
 def distances_within(rows: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """The symmetric table of distances of rows, by products of matrices. rows (n, d), centred."""
-    n = len(rows)
-    squares = np.einsum("ij,ij->i", rows, rows)
+    """The symmetric table of distances of rows (n, d), which are centred.
+
+    Many columns are multiplied as matrices, few are compared directly.
+    """
+    n, d = rows.shape
     table = np.empty((n, n))
+    direct = d < PRODUCTS_FROM
+    columns = np.ascontiguousarray(rows.T) if direct else rows[:0]
+    squares = rows[:0, 0] if direct else np.einsum("ij,ij->i", rows, rows)
 
     def part(start: int) -> None:
         stop = min(start + ROWS_AT_ONCE, n)
+        if direct:
+            distances_of_tiles(columns, start, stop, table)
+            return
         products = rows[start:stop] @ rows[:stop].T
         distances_of_products(products, start, rows, squares, table)
 
     for _ in in_order(part, range(0, n, ROWS_AT_ONCE), n_jobs, short=True):
         pass
     return table
+
+
+@kernel("f8[:,:]", "i8", "i8", "out f8[:,:]")
+def distances_of_tiles(columns, first, last, table):
+    """Distances of rows first ... last to all rows before them, written on both sides.
+
+    columns (d, n) of the rows, table (n, n). What is written to columns of the table goes there in
+    blocks, whose lines stay in the cache.
+    """
+    d = len(columns)
+    point = np.empty(d)
+    for begin in range(first, last, LINES):
+        end = min(begin + LINES, last)
+        for start in range(0, end, TILE):
+            stop = min(start + TILE, end)
+            for i in range(begin, end):
+                size = min(stop, i + 1) - start
+                if size <= 0:
+                    continue
+                for j in range(d):
+                    point[j] = columns[j, i]
+                line = table[i, start : start + size]
+                squared_to_tile(columns, point, start, size, line)
+                for t in range(size):
+                    line[t] = np.sqrt(line[t])
+            for j in range(start, stop):
+                for i in range(max(begin, j + 1), end):
+                    table[j, i] = table[i, j]
 
 
 @kernel("f8[:,:]", "i8", "f8[:,:]", "f8[:]", "out f8[:,:]")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.cluster import hierarchy
 
-from gnomon.cluster.distinct import numbered_by_first
 from gnomon.cluster.intake import label_codes
+from gnomon.cluster.linkage_kernel import label_leaves
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
@@ -130,12 +130,10 @@ class Dendrogram:
         return float((levels[place] + above) / 2)
 
     def _joined(self, made: np.ndarray) -> np.ndarray:
-        n_leaves, children = self.n_leaves, self.merges[:, :2].astype(int).tolist()
-        group = list(range(2 * n_leaves - 1))
-        for number in np.flatnonzero(made)[::-1].tolist():
-            one, other = children[number]
-            group[one] = group[other] = group[n_leaves + number]
-        return numbered_by_first(np.array(group[:n_leaves]))
+        children = np.ascontiguousarray(self.merges[:, :2], dtype=np.int64)
+        labels = np.empty(self.n_leaves, np.int64)
+        label_leaves(children, made, labels)
+        return labels
 
     def leaf_order(self) -> np.ndarray:
         """Leaves from left to right, so that no two branches cross."""

@@ -47,10 +47,15 @@ class RowsClusterer(Clusterer):
         return self
 
     def _fit(self, data: Data) -> None:
+        self._fit_distinct(data)
+
+    def _fit_distinct(self, data: Data) -> DistinctRows:
+        """Group the distinct rows, and return them."""
         distinct = distinct_rows(data.rows, data.weight_array)
         labels = self._group(distinct)
         if data.kept is None:
             self.labels_ = labels[distinct.places]
+        return distinct
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         """Set the fitted attributes; the group of each distinct row."""

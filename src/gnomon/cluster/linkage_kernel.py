@@ -21,14 +21,33 @@ FIRST_COLUMNS = 6  # judgement: enough to tell far tiles; the others are then no
 @subkernel
 def squared_to_tile(columns, point, start, size, squared):
     """Squared distances of a point to columns start .. start + size. columns (d, n), point (d,)."""
+    found, column, value = squared[:size], columns[0, start : start + size], point[0]
     for t in range(size):
-        gap = columns[0, start + t] - point[0]
-        squared[t] = gap * gap
-    for j in range(1, len(point)):
-        value = point[j]
+        gap = column[t] - value
+        found[t] = gap * gap
+    add_to_tile(columns, point, 1, start, size, squared)
+
+
+@subkernel
+def add_to_tile(columns, point, first, start, size, squared):
+    """Add the squares of columns `first` and after, in their order, as many as `point` has.
+
+    Four at a time, so that the sums are read and written once for all four.
+    """
+    d, stop, found = len(point), start + size, squared[:size]
+    alone = first + (d - first) % 4
+    for j in range(first, alone):
+        column, value = columns[j, start:stop], point[j]
         for t in range(size):
-            gap = columns[j, start + t] - value
-            squared[t] += gap * gap
+            gap = column[t] - value
+            found[t] += gap * gap
+    for j in range(alone, d, 4):
+        c_0, c_1 = columns[j, start:stop], columns[j + 1, start:stop]
+        c_2, c_3 = columns[j + 2, start:stop], columns[j + 3, start:stop]
+        p_0, p_1, p_2, p_3 = point[j], point[j + 1], point[j + 2], point[j + 3]
+        for t in range(size):
+            g_0, g_1, g_2, g_3 = c_0[t] - p_0, c_1[t] - p_1, c_2[t] - p_2, c_3[t] - p_3
+            found[t] = found[t] + g_0 * g_0 + g_1 * g_1 + g_2 * g_2 + g_3 * g_3
 
 
 @subkernel
@@ -40,11 +59,7 @@ def tile_in_reach(columns, point, start, size, reach, squared):
         return True
     if squared[:size].min() > reach:
         return False
-    for j in range(first, len(point)):
-        value = point[j]
-        for t in range(size):
-            gap = columns[j, start + t] - value
-            squared[t] += gap * gap
+    add_to_tile(columns, point, first, start, size, squared)
     return True
 
 
@@ -62,13 +77,15 @@ def nearest_by_ward(columns, weights, left, own, squared, point):
     for start in range(0, left, TILE):
         size = min(TILE, left - start)
         squared_to_tile(columns, point, start, size, squared)
+        values, beside = squared[:size], weights[start : start + size]
         for t in range(size):
-            beside = weights[start + t]
-            squared[t] *= weight * beside / (weight + beside)
-        for t in range(size):
-            if squared[t] < least and start + t != own:
-                least = squared[t]
-                found = start + t
+            values[t] *= weight * beside[t] / (weight + beside[t])
+        if start <= own < start + size:
+            values[own - start] = np.inf
+        if values.min() < least:
+            for t in range(size):
+                if values[t] < least:
+                    least, found = values[t], start + t
     return found, least
 
 
@@ -313,3 +330,25 @@ def name_merges(one, other, heights, weights, merges):
         merges[merge, 3] = size[a]
         above[b] = a
         number[a] = n + merge
+
+
+@kernel("i8[:,:]", "b1[:]", "out i8[:]")
+def label_leaves(children, made, labels):
+    """Clusters of leaves where some merges are made, numbered by their first leaf.
+
+    children (n - 1, 2) of each merge, made (n - 1,), labels (n,). Of a merge that is made, so are
+    those below it.
+    """
+    n = len(labels)
+    top = np.arange(2 * n - 1)
+    for back in range(n - 1):
+        merge = n - 2 - back
+        if made[merge]:
+            top[children[merge, 0]] = top[n + merge]
+            top[children[merge, 1]] = top[n + merge]
+    number, found = np.full(2 * n - 1, -1), 0
+    for leaf in range(n):
+        if number[top[leaf]] < 0:
+            number[top[leaf]] = found
+            found += 1
+        labels[leaf] = number[top[leaf]]

@@ -9,6 +9,7 @@ The first compilation of a process is announced by one line, since it takes seco
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import os
 import sys
@@ -67,6 +68,11 @@ def _caches() -> tuple[Any, Any, Any]:
     caching: Any = importlib.import_module("numba.core.caching")
 
     class Cache(caching.FunctionCache):
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            for file in sorted(files_of_subkernels(function)):
+                self._cache_file._source_stamp += _hash_of(file)
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             found = super().load_overload(sig, target_context)
             if found is None:
@@ -90,6 +96,30 @@ def _caches() -> tuple[Any, Any, Any]:
             announce("in every process, because no folder for them can be written")
 
     return Cache, ReadOnlyCache, NoCache
+
+
+def files_of_subkernels(function: Callable[..., Any]) -> set[str]:
+    """Other source files whose subkernels a function calls: a change there compiles it anew.
+
+    Numba looks at the file of the function alone, and would keep code of the former subkernels.
+    """
+    own, found, seen = function.__code__.co_filename, set(), {function}
+    waiting = [function]
+    while waiting:
+        each = waiting.pop()
+        found.add(each.__code__.co_filename)
+        for name in each.__code__.co_names:
+            called = getattr(each.__globals__.get(name), "function", None)
+            if hasattr(called, "__code__") and called not in seen:
+                seen.add(called)
+                waiting.append(called)
+    return found - {own}
+
+
+@functools.cache
+def _hash_of(file: str) -> bytes:
+    with open(file, "rb") as source:
+        return hashlib.sha256(source.read()).digest()
 
 
 def _read_only_cache(read_only: Any, function: Callable[..., Any]) -> Any:
