@@ -30,6 +30,7 @@ from gnomon.engine.stored import Array, ListOf, Number, Object, Whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.margin.distinct import DENSE_CELLS, distinct_data, warn_unscaled
 from gnomon.margin.kernels import WORDS, Kernel, Linear, dense, kernel_of, warn_indefinite
+from gnomon.margin.smo_kernel import gather
 from gnomon.margin.working_set import (
     COLUMNS_AT_ONCE,
     ROWS_AT_ONCE,
@@ -121,7 +122,11 @@ class MachineRows:
 
     def part(self, places: np.ndarray) -> MachineRows:
         """Some of the rows."""
-        rows = self.rows[np.ix_(places, places)] if self.kernel.pairwise else self.rows[places]
+        if self.kernel.pairwise:
+            rows = np.empty((len(places), len(places)))
+            gather(self.rows, places, places, rows)
+        else:
+            rows = self.rows[places]
         y = None if self.y is None else self.y[places]
         return MachineRows(self.kernel, rows, y, self.weights[places], self.origin[places])
 
