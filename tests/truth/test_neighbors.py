@@ -149,6 +149,17 @@ def test_a_long_search_finds_the_same_by_principal_components(rng, monkeypatch):
 
 
 @pytest.mark.covers("k-nearest-neighbors")
+def test_the_search_by_boxes_has_the_bits_of_sums_in_the_order_of_columns(rng):
+    for d in range(1, 10):
+        rows, queries = rng.normal(size=(200, d)), rng.normal(size=(5, d))
+        model = NearestNeighbors(n_neighbors=3, algorithm="kd_tree").fit(rows)
+        squares = np.zeros((5, 200))
+        for column in range(d):
+            squares += (queries[:, [column]] - rows[:, column]) ** 2
+        expected = np.sqrt(np.sort(squares, axis=1)[:, :3])
+        np.testing.assert_array_equal(model.kneighbors(queries)[0], expected)
+
+
 def test_a_search_far_from_the_origin_loses_no_digit(rng):
     rows = rng.normal(size=(500, 10)) + 1e9
     queries = rng.normal(size=(30, 10)) + 1e9

@@ -35,7 +35,10 @@ from gnomon.neighbors.distances import Distance, power_sums, rows_per_strip
 from gnomon.neighbors.kernels import (
     arrange_boxes,
     build_boxes,
+    farthest_coordinate,
     leaves_of,
+    scaled_in_single,
+    scaled_squares,
     search_boxes,
     sort_heaps,
     take_best,
@@ -476,20 +479,12 @@ class ProductFilter:
         n, d = points.shape
         sample = points[:: max(n // 512, 1)]
         self.center = sample.mean(axis=0)
-        largest = max(
-            (float(np.abs(part - self.center).max(initial=0.0)) for part in self._parts()),
-            default=0.0,
-        )
+        largest = farthest_coordinate(points, self.center)
         self.factor = 1.0 if largest == 0 else 2.0 ** -np.clip(np.frexp(largest)[1], -400, 400)
         self.share = 1.0 - self.lost
         self.slack = 1e-35 * (d + 1)
         self.squares = np.empty(n, np.float32)
-        start = 0
-        for part in self._parts():
-            centered = (part - self.center) * self.factor
-            lengths = np.einsum("ij,ij->i", centered, centered)
-            self.squares[start : start + len(part)] = lengths * self.share
-            start += len(part)
+        scaled_squares(points, self.center, self.factor, self.share, self.squares)
 
     @property
     def lost(self) -> float:
@@ -504,11 +499,7 @@ class ProductFilter:
     def single(self, start: int, stop: int) -> np.ndarray:
         """Rows start to stop, centred and scaled, in single precision."""
         made = np.empty((stop - start, self.points.shape[1]), np.float32)
-        done = 0
-        for part in self._parts(start, stop):
-            here = made[done : done + len(part)]
-            np.multiply(part - self.center, self.factor, out=here, casting="same_kind")
-            done += len(part)
+        scaled_in_single(self.points[start:stop], self.center, self.factor, made)
         return made
 
     def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

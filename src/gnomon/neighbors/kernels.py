@@ -150,6 +150,44 @@ def take_best(block, first, distances, numbers):
                 replace_worst(distances[i], numbers[i], block[i, j], first + j)
 
 
+@kernel("f8[:,:]", "f8[:]")
+def farthest_coordinate(rows, center):
+    """The greatest distance of a coordinate from that of the center. rows (n, d), center (d,)."""
+    most = 0.0
+    for i in range(len(rows)):
+        row = rows[i]
+        for j in range(len(row)):
+            gap = abs(row[j] - center[j])
+            if gap > most:  # nearly never, which is faster than a chain of maxima
+                most = gap
+    return most
+
+
+@partial(lean_subkernel, reordered=True)
+def about_scaled_square(row, center, factor):
+    """The squared length of a centred and scaled row but for rounding, added up in any order."""
+    total = 0.0
+    for j in range(len(row)):
+        total += ((row[j] - center[j]) * factor) * ((row[j] - center[j]) * factor)
+    return total
+
+
+@kernel("f8[:,:]", "f8[:]", "f8", "f8", "out f4[:]")
+def scaled_squares(rows, center, factor, share, squares):
+    """Squared lengths of centred and scaled rows, times a share. rows (n, d), squares (n,)."""
+    for i in range(len(rows)):
+        squares[i] = np.float32(about_scaled_square(rows[i], center, factor) * share)
+
+
+@kernel("f8[:,:]", "f8[:]", "f8", "out f4[:,:]")
+def scaled_in_single(rows, center, factor, made):
+    """Centred and scaled rows in single precision. rows and made (n, d)."""
+    for i in range(len(rows)):
+        row, out = rows[i], made[i]
+        for j in range(len(row)):
+            out[j] = np.float32((row[j] - center[j]) * factor)
+
+
 @lean_subkernel
 def count_below(products, squares, limit):
     """How many sums of a product and a square are below a limit; eight at once on most machines."""
@@ -435,19 +473,41 @@ def arrange_boxes(points, blocks, lows, highs):
 
 
 @lean_subkernel
+def leaf_square_sums(query, block, size, sums):
+    """Squared distances, four columns at a time: sums are read and written once for all four.
+
+    block (d * size,) column after column, sums (size,).
+    """
+    d = len(query)
+    sums[:] = 0.0
+    for j in range(d % 4):
+        column, value = block[j * size : (j + 1) * size], query[j]
+        for t in range(size):
+            gap = value - column[t]
+            sums[t] += gap * gap
+    for j in range(d % 4, d, 4):
+        part = block[j * size : (j + 4) * size]
+        c_0, c_1 = part[:size], part[size : 2 * size]
+        c_2, c_3 = part[2 * size : 3 * size], part[3 * size :]
+        q_0, q_1, q_2, q_3 = query[j], query[j + 1], query[j + 2], query[j + 3]
+        for t in range(size):
+            g_0, g_1, g_2, g_3 = q_0 - c_0[t], q_1 - c_1[t], q_2 - c_2[t], q_3 - c_3[t]
+            sums[t] = sums[t] + g_0 * g_0 + g_1 * g_1 + g_2 * g_2 + g_3 * g_3
+
+
+@lean_subkernel
 def leaf_power_sums(query, blocks, start, size, p, sums):
     """Power sums of a query to the points of a leaf; as `power_sum`, to the bit."""
     first = start * len(query)
+    if p == 2.0:
+        leaf_square_sums(query, blocks[first : first + size * len(query)], size, sums[:size])
+        return
     for t in range(size):
         sums[t] = term(query[0] - blocks[first + t], p)
     for j in range(1, len(query)):
         value = query[j]
         first += size
-        if p == 2.0:
-            for t in range(size):
-                difference = value - blocks[first + t]
-                sums[t] += difference * difference
-        elif p == np.inf:
+        if p == np.inf:
             for t in range(size):
                 sums[t] = max(sums[t], abs(value - blocks[first + t]))
         else:
