@@ -109,7 +109,7 @@ def files_of_subkernels(function: Callable[..., Any]) -> set[str]:
         each = waiting.pop()
         found.add(each.__code__.co_filename)
         for name in each.__code__.co_names:
-            called = getattr(each.__globals__.get(name), "function", None)
+            called: Any = getattr(each.__globals__.get(name), "function", None)
             if hasattr(called, "__code__") and called not in seen:
                 seen.add(called)
                 waiting.append(called)
