@@ -436,12 +436,19 @@ def proposals(proposals: Proposals, *, theme: str = "light") -> go.Figure:
     Examples
     --------
     >>> from gnomon.decide import Goal, Turn, propose_settings
+    >>> from gnomon.evaluate import cross_val_predict
     >>> from gnomon.linear import LinearRegression
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2))
-    >>> model = LinearRegression().fit(X, X[:, 0] + X[:, 1])
+    >>> noise = rng.normal(size=(2, 60)) / 3
+    >>> measured = {"yield": X @ [1, 1] + noise[0], "cost": X @ [1, -1] + noise[1]}
+    >>> models = {name: LinearRegression().fit(X, y) for name, y in measured.items()}
+    >>> errors = {
+    ...     name: y - cross_val_predict(LinearRegression(), X, y) for name, y in measured.items()
+    ... }
     >>> turns = {"x0": Turn(), "x1": Turn()}
-    >>> figure = proposals(propose_settings({"y": model}, X, turns, {"y": Goal("near", 1.5)}, n=3))
+    >>> wanted = {"yield": Goal("more"), "cost": Goal("less")}
+    >>> figure = proposals(propose_settings(models, X, turns, wanted, errors=errors, n=5))
     """
     names = list(proposals.outcomes[0])
     letters = [chr(ord("A") + i) for i in range(len(proposals.settings))]
