@@ -10,65 +10,103 @@ falls is an error, a count that rises is written there.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from benchmarks.swap.classes import CASES
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+ENVIRONMENT = {  # set before NumPy is imported
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "SKLEARN_SKIP_NETWORK_TESTS": "1",
+    "MPLBACKEND": "agg",
+    "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
+}
 WORK = ROOT / ".swap"
 COUNTS = HERE / "counts.json"
 SECONDS_PER_TEST = 120
 
 
-def run_module(mode: str, module: str, name: str = "") -> list[dict]:
-    """The log of a test module in a mode, run now; that of plain scikit-learn is kept."""
+def log_of(mode: str, module: str, name: str = "") -> Path:
+    return WORK / ".".join(part for part in (mode, name, module, "jsonl") if part)
+
+
+def run_module(
+    mode: str, module: str, name: str = "", only: set[str] | None = None, kept: bool = False
+) -> list[dict]:
+    """The log of a test module in a mode (of the tests `only`); plain scikit-learn's is kept."""
     WORK.mkdir(exist_ok=True)
-    log = WORK / ".".join(part for part in (mode, name, module, "jsonl") if part)
-    if mode == "baseline" and log.exists():
+    log = log_of(mode, module, name)
+    if (kept or mode == "baseline") and log.exists():
         return read(log)
     log.unlink(missing_ok=True)
     (WORK / "pytest.ini").write_text("[pytest]\n")
-    environment = os.environ | {
-        "SWAP_MODE": mode,
-        "SWAP_CLASS": name,
-        "SWAP_LOG": str(log),
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "SKLEARN_SKIP_NETWORK_TESTS": "1",
-        "MPLBACKEND": "agg",
-    }
-    command = [sys.executable, "-m", "pytest", "--pyargs", module, "-q", "--tb=no", "-n0"]
+    environment = {"SWAP_MODE": mode, "SWAP_CLASS": name, "SWAP_LOG": str(log)}
+    if only is not None:
+        log.with_suffix(".only").write_text("\n".join(sorted(only)))
+        environment["SWAP_ONLY"] = str(log.with_suffix(".only"))
+    command = ["--pyargs", module, "-q", "--tb=no", "-n0"]
     command += ["-p", "benchmarks.swap.plugin", "-p", "no:cacheprovider", "--no-header"]
     command += ["-c", str(WORK / "pytest.ini"), f"--timeout={SECONDS_PER_TEST}"]
     command += ["--disable-warnings", "-o", "addopts="]
-    with log.with_suffix(".out").open("w") as out:
-        subprocess.run(command, env=environment, cwd=WORK, stdout=out, stderr=subprocess.STDOUT)
+    in_a_fork(command, environment, log.with_suffix(".out"))
     return read(log)
+
+
+def in_a_fork(command: list[str], environment: dict[str, str], out: Path) -> None:
+    """Run pytest in a copy of this process, which has imported what takes seconds to import."""
+    for package in {case.package for case in CASES.values()} | {"utils.estimator_checks"}:
+        importlib.import_module(f"sklearn.{package}")
+    for package in {case.ours for case in CASES.values()} - {None}:
+        importlib.import_module(f"gnomon.{package}")
+    importlib.import_module("gnomon.accelerate")
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.environ.update(environment)
+        os.chdir(WORK)
+        written = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(written, 1)
+        os.dup2(written, 2)
+        pytest.main(command)
+    finally:
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def read(log: Path) -> list[dict]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def counted(mode: str, name: str, done: dict[str, list[dict]]) -> dict:
-    """How many of the tests of a class pass, and which do not."""
-    applicable, passed = {}, set()
+def counted(mode: str, name: str, done: dict[str, list[dict]], kept: bool = False) -> dict:
+    """How many of the tests of a class pass, and the rows of those that do not."""
+    applicable: set[str] = set()
+    rows: dict[str, dict] = {}
     for module in CASES[name].modules:
-        for row in run_module("baseline", module):
-            if row["passed"] and name in row["classes"]:
-                applicable[row["id"]] = module
+        baseline = run_module("baseline", module)
+        ids = {row["id"] for row in baseline if row["passed"] and name in row["classes"]}
+        if not ids:
+            continue
         key = f"{name} {module}" if mode == "native" else module
         if key not in done:
-            done[key] = run_module(mode, module, name if mode == "native" else "")
-        passed |= {row["id"] for row in done[key] if row["passed"]}
-    failed = sorted(set(applicable) - passed)
-    return {"passed": len(applicable) - len(failed), "of": len(applicable), "failed": failed}
+            only = ids if mode == "native" else None
+            done[key] = run_module(mode, module, name if mode == "native" else "", only, kept)
+        applicable |= ids
+        rows |= {row["id"]: row for row in done[key] if row["id"] in ids}
+    if mode == "native":  # what constructs scikit-learn's class within scikit-learn says nothing
+        applicable -= {i for i, row in rows.items() if row["passed"] and not row["classes"]}
+    lost = [rows.get(i, {"id": i, "passed": False}) for i in sorted(applicable)]
+    lost = [row for row in lost if not row["passed"]]
+    return {"passed": len(applicable) - len(lost), "of": len(applicable), "failed": lost}
 
 
 def write(kept: dict[str, dict]) -> None:
@@ -84,6 +122,7 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.swap", description=__doc__)
     parser.add_argument("mode", choices=["accelerate", "forced", "native"])
     parser.add_argument("classes", nargs="*", metavar="Class", help="all by default")
+    parser.add_argument("--kept", action="store_true", help="read the logs that are there")
     given = parser.parse_args()
     unknown = sorted(set(given.classes) - set(CASES))
     if unknown:
@@ -91,16 +130,17 @@ def main() -> int:
     names = given.classes or list(CASES)
     if given.mode == "native":
         names = [name for name in names if CASES[name].ours is not None]
+    os.environ.update(ENVIRONMENT)
     kept = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     best = kept.setdefault(given.mode, {})
     done: dict[str, list[dict]] = {}
     fell, total, of = [], 0, 0
     for name in names:
-        count = counted(given.mode, name, done)
+        count = counted(given.mode, name, done, given.kept)
         total, of = total + count["passed"], of + count["of"]
         print(f"{name}: {count['passed']} of {count['of']}", flush=True)
-        for test in count["failed"][:20]:
-            print(f"    {test}")
+        for row in count["failed"][:20]:
+            print(f"    {row['id']}  {row.get('error', 'did not run')[:120]!r}")
         if count["passed"] < best.get(name, [0])[0]:
             fell.append(f"{name}: {count['passed']} tests pass, {best[name][0]} did before")
         else:

@@ -17,16 +17,20 @@ import pytest
 from benchmarks.swap.classes import CASES
 
 MODE, LOG = os.environ["SWAP_MODE"], Path(os.environ["SWAP_LOG"])
+ONLY = os.environ.get("SWAP_ONLY")
 constructed: set[str] = set()
+watched: dict[type, str] = {}
 
 
 def watch(cls: type, name: str) -> None:
-    """Note when a test constructs the class."""
+    """Note when a test constructs the class (a `Lasso` is not an `ElasticNet`, its base)."""
     original = cls.__init__
+    watched[cls] = name
 
     @functools.wraps(original)
     def __init__(self, *args, **kwargs):
-        constructed.add(name)
+        nearest = next(base for base in type(self).__mro__ if base in watched)
+        constructed.add(watched[nearest])
         original(self, *args, **kwargs)
 
     cls.__init__ = __init__
@@ -34,6 +38,7 @@ def watch(cls: type, name: str) -> None:
 
 def set_up() -> None:
     """Import scikit-learn, then change it as the mode says."""
+    importlib.import_module("sklearn.experimental.enable_halving_search_cv")
     packages = {name: importlib.import_module(f"sklearn.{c.package}") for name, c in CASES.items()}
     importlib.import_module("sklearn.utils.estimator_checks")
     if MODE == "native":
@@ -53,6 +58,19 @@ def set_up() -> None:
 set_up()
 
 
+def name_of(item) -> str:
+    return f"{item.module.__name__}::{item.name}"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests that are named in the file ``SWAP_ONLY``, where there is one."""
+    if ONLY is None:
+        return
+    wanted = set(Path(ONLY).read_text().split("\n"))
+    config.hook.pytest_deselected(items=[item for item in items if name_of(item) not in wanted])
+    items[:] = [item for item in items if name_of(item) in wanted]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item, nextitem):
     constructed.clear()
@@ -64,12 +82,15 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.when == "call" or report.outcome == "failed":
         row = {
-            "id": f"{item.module.__name__}::{item.name}",
+            "id": name_of(item),
             "passed": report.outcome == "passed" and not hasattr(report, "wasxfail"),
             "classes": sorted(constructed & set(CASES)),
+            "seconds": round(call.duration, 2),
         }
         if call.excinfo is not None:
-            row["error"] = f"{call.excinfo.type.__name__}: {call.excinfo.value}"[:300]
+            row["error"] = f"{call.excinfo.type.__name__}: {call.excinfo.value}"[:600]
+            frames = [f"{entry.path}:{entry.lineno + 1}" for entry in call.excinfo.traceback]
+            row["where"] = [frame for frame in frames if "/_pytest/" not in frame][-6:]
         with LOG.open("a") as log:
             log.write(json.dumps(row) + "\n")
     return report
