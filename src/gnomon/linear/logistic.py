@@ -254,11 +254,31 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
             return 1.0
         return 0.0 if self.penalty in ("l2", None) else float(self.l1_ratio or 0.0)
 
+    def _check_penalty(self) -> None:
+        """Warn of parameters that `penalty` overrides; an elastic net must have its ratio."""
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("penalty='elasticnet' needs l1_ratio, from 0 to 1; it is None")
+        if self.penalty is None and (self.C != 1.0 or self.l1_ratio):
+            warnings.warn(
+                "Setting penalty=None will ignore the C and l1_ratio parameters "
+                f"(C={self.C}, l1_ratio={self.l1_ratio})",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        if self.penalty in ("l1", "l2") and self.l1_ratio not in (None, 0, self._ratio()):
+            warnings.warn(
+                f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}; "
+                "penalty decides. Leave penalty out and set l1_ratio only",
+                GnomonWarning,
+                stacklevel=2,
+            )
+
     def _price(self) -> float:
         """The C of the objective: infinite without penalty."""
         return np.inf if self.penalty is None else float(self.C)
 
     def _fit(self, data: Data) -> None:
+        self._check_penalty()
         if self._ratio() > 0 and np.isfinite(self._price()):
             self._fit_sparse(data)
         else:
