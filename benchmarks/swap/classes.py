@@ -229,3 +229,15 @@ CASES: dict[str, Case] = {
 def theirs(name: str) -> str:
     """The public path of scikit-learn's class."""
     return f"sklearn.{CASES[name].package}.{name}"
+
+
+def some_of_each(ids: list[str], most: int) -> list[str]:
+    """At most so many of the cases of each test function, spread from its first to its last."""
+    functions: dict[str, list[str]] = {}
+    for each in ids:
+        functions.setdefault(each.split("[")[0], []).append(each)
+    kept = []
+    for cases in functions.values():
+        step = max((len(cases) - 1) / max(most - 1, 1), 1)
+        kept += [cases[round(place * step)] for place in range(min(most, len(cases)))]
+    return kept

@@ -10,14 +10,16 @@ import functools
 import importlib
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from benchmarks.swap.classes import CASES
+from benchmarks.swap.classes import CASES, some_of_each
 
 MODE, LOG = os.environ["SWAP_MODE"], Path(os.environ["SWAP_LOG"])
-ONLY = os.environ.get("SWAP_ONLY")
+ONLY, MOST = os.environ.get("SWAP_ONLY"), int(os.environ.get("SWAP_MOST", "0"))
+SECONDS = float(os.environ.get("SWAP_SECONDS", "60"))
 constructed: set[str] = set()
 watched: dict[type, str] = {}
 
@@ -63,18 +65,32 @@ def name_of(item) -> str:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Keep the tests that are named in the file ``SWAP_ONLY``, where there is one."""
-    if ONLY is None:
+    """Keep the tests that ``SWAP_ONLY`` names, or ``SWAP_MOST`` cases of each test function."""
+    if ONLY is not None:
+        wanted = set(Path(ONLY).read_text().split("\n"))
+        kept = [item for item in items if name_of(item) in wanted]
+    elif MOST:
+        wanted = set(some_of_each([name_of(item) for item in items], MOST))
+        kept = [item for item in items if name_of(item) in wanted]
+    else:
         return
-    wanted = set(Path(ONLY).read_text().split("\n"))
-    config.hook.pytest_deselected(items=[item for item in items if name_of(item) not in wanted])
-    items[:] = [item for item in items if name_of(item) in wanted]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def out_of_time(signum, frame):
+    raise TimeoutError(f"Timeout: more than {SECONDS} seconds of processor time")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    constructed.clear()
-    return (yield)
+def pytest_runtest_call(item):
+    """End a test by its processor time, which other work on the machine does not change."""
+    signal.signal(signal.SIGVTALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @pytest.hookimpl(wrapper=True)

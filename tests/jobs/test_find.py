@@ -6,6 +6,8 @@ import re
 import pytest
 
 import gnomon
+from gnomon.engine.registry import PACKAGES
+from gnomon.workbench.catalogue.command import methods
 from gnomon.workbench.explain.index import NAME, find, index, same_word, words
 from gnomon.workbench.explain.terms import TERMS
 
@@ -27,6 +29,13 @@ def test_every_public_name_is_found_first_by_its_own_name():
         ("p-value", "p-value"),
         ("leakage", "leak"),
         ("clusters", "clustering"),
+        ("elbow", "number of clusters"),
+        ("apriori", "frequent itemsets"),
+        ("mcmc", "MCMC"),
+        ("levenshtein", "edit distance"),
+        ("class imbalance", "class imbalance"),
+        ("kaplan-meier", "survival analysis"),
+        ("shap", "SHAP"),
     ],
 )
 def test_usual_words_find_the_name(query, name):
@@ -47,7 +56,8 @@ def test_names_are_parted_into_words():
 
 
 def test_the_names_that_terms_refer_to_exist():
-    pattern = r"\b((?:evaluate|trees|neighbors|prepare|margin|cluster|sequence|linear|show)\.\w+)"
+    packages = "|".join(PACKAGES)
+    pattern = rf"\b((?:{packages}|show|table|decide)\.\w+)"
     for text, *_ in TERMS.values():
         for name in re.findall(pattern, text):
             package, _, public = name.partition(".")
@@ -58,3 +68,8 @@ def test_find_is_a_public_function_and_prints_a_table():
     found = gnomon.find("k-means")
     assert str(found).startswith(f"{len(found)} public names match 'k-means'")
     assert "cluster.KMeans" in str(found)
+
+
+def test_words_that_no_method_has_lead_to_functions_and_terms(capsys):
+    methods(["mutual", "information"])
+    assert "select.mutual_information" in capsys.readouterr().out

@@ -9,6 +9,8 @@ import typer
 from gnomon.workbench.base.screen import complaints, print_json, print_table, say
 from gnomon.workbench.base.shared_options import AsJson
 
+MOST_NAMES = 12  # a screen of names; gnomon.find lists all
+
 if TYPE_CHECKING:
     from gnomon.engine.registry import Method
 
@@ -20,6 +22,8 @@ def methods(
     as_json: AsJson = False,
 ) -> None:
     """List the methods: what each is for, when not to use it, where the texts describe it.
+
+    Where no method matches, the functions and terms that do are listed.
 
     Examples:
 
@@ -34,6 +38,8 @@ def methods(
     wanted = word.lower()
     in_package = [each for each in registered() if each.package == wanted]
     found = in_package or find(wanted)
+    if not found and _other_names(word, as_json):
+        return
     if not found:
         packages = ", ".join(sorted({each.package for each in registered()}))
         complaints.print(f"no method matches {word!r}; the packages are: {packages}", markup=False)
@@ -48,6 +54,18 @@ def methods(
         [[f"{m.name}\n{m.package}: {m.task}", about(m)] for m in found],
         f"{len(found)} methods",
     )
+
+
+def _other_names(word: str, as_json: bool) -> bool:
+    """Show the functions, classes and terms that match, if any; say whether there are any."""
+    from gnomon.workbench.explain.index import find
+
+    entries = find(word).entries
+    if as_json or not entries:
+        return False  # the list of methods has other fields
+    rows = [[each.name, each.text] for each in entries[:MOST_NAMES]]
+    print_table(["name", "what it is"], rows, f"no method, but {len(entries)} other names")
+    return True
 
 
 def about(method: Method) -> str:
