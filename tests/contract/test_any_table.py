@@ -15,7 +15,7 @@ from gnomon.bayes import GaussianNB
 from gnomon.cluster import KMeans
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.linear import LinearRegression, LogisticRegression
-from gnomon.prepare import Filter
+from gnomon.prepare import Filter, KBinsDiscretizer
 from gnomon.table import Table, read, scan
 from gnomon.trees import DecisionTreeClassifier
 from tests.contract.cases import (
@@ -379,7 +379,7 @@ def test_levels_with_outer_spaces_are_those_without(rng):
     np.testing.assert_allclose(bare.predict(pd.DataFrame({"k": levels[:3]})), [0, 1, 2], atol=1e-9)
 
 
-@pytest.mark.parametrize("cls", [KMeans, LinearRegression, GaussianNB])
+@pytest.mark.parametrize("cls", [KMeans, LinearRegression, GaussianNB, KBinsDiscretizer])
 def test_a_refusal_of_missing_cells_says_what_fills_them_in_here(cls):
     X = np.array([[np.nan], [1.0], [2.0], [3.0]])
     model = KMeans(2) if cls is KMeans else cls()

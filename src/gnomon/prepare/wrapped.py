@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names, has_fit_parameter
 
-from gnomon.contract.intake.arrays import checked_weights, refuse_huge
+from gnomon.contract.intake.arrays import checked_weights, own_refusals, refuse_huge
 from gnomon.contract.over_scikit_learn import HoldsPeer, PeerRows, quietly
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import validated
@@ -78,10 +78,9 @@ class WrappedFilter(HoldsPeer, NumberFilter):
         inner = self._unfitted()
         if weights is not None and (weights == 1).all():
             weights = None
-        with quietly():
-            if weights is not None and has_fit_parameter(inner, "sample_weight"):
-                return inner.fit(X, sample_weight=weights)
-            return inner.fit(X)
+        weighted = weights is not None and has_fit_parameter(inner, "sample_weight")
+        with quietly(), own_refusals(self):
+            return inner.fit(X, sample_weight=weights) if weighted else inner.fit(X)
 
     def _checked_array(self, X: Any) -> Any:
         """X without numbers that overflow, in C order; what else it must be, scikit-learn says."""
@@ -162,7 +161,7 @@ class WrappedFilter(HoldsPeer, NumberFilter):
     def _transformed(self, X: Any) -> Any:
         """An array that goes to scikit-learn as it is."""
         X = self._checked_array(X)
-        with quietly():
+        with quietly(), own_refusals(self):
             return self._inner().transform(X)
 
     def inverse_transform(self, X):

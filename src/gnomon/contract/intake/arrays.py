@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -60,6 +62,15 @@ def checked_array(learner: Any, X: Any, y: Any, reset: bool) -> Any:
     if not harmless:
         refuse_huge(learner, rows)
     return rows
+
+
+@contextlib.contextmanager
+def own_refusals(learner: Any) -> Iterator[None]:
+    """Around scikit-learn's code: missing cells are refused in our words."""
+    try:
+        yield
+    except ValueError as error:
+        raise refusal_of_missing(learner, error) or error from None
 
 
 def refusal_of_missing(learner: Any, error: ValueError) -> DataError | None:
