@@ -1,7 +1,8 @@
 """``python -m benchmarks.swap MODE [Class ...]``: count scikit-learn's tests that pass.
 
 Modes: ``accelerate`` (through `gnomon.accelerate`), ``forced`` (the same, with inputs of every
-size accelerated), ``native`` (gnomon's class in the place of scikit-learn's, one at a time).
+size accelerated), ``native`` (gnomon's class in the place of scikit-learn's, one at a time),
+``page`` (write the counts of ``native`` to ``benchmarks/SWAP.md``).
 Counted are the tests that construct a class and pass with plain scikit-learn, which is run first
 (once; its log is kept in ``.swap``). ``counts.json`` holds the best counts so far: a count that
 falls is an error, a count that rises is written there. With ``SWAP_MOST=3`` in the environment at
@@ -15,11 +16,13 @@ import importlib
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from benchmarks.swap.classes import CASES, some_of_each
+from benchmarks.swap.triage import kind_of, not_applicable
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -31,6 +34,7 @@ ENVIRONMENT = {  # set before NumPy is imported
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
 }
 MOST = int(os.environ.get("SWAP_MOST", "0"))
+SECONDS = float(os.environ.get("SWAP_SECONDS", "60"))
 WORK = ROOT / ".swap" / (f"most-{MOST}" if MOST else "")
 COUNTS = HERE / "counts.json"
 SECONDS_PER_TEST = 900  # of the clock; the plugin limits processor time
@@ -131,6 +135,46 @@ def counted(mode: str, name: str, done: dict[str, list[dict]], kept: bool = Fals
     return {"passed": len(applicable) - len(lost), "of": len(applicable), "failed": lost}
 
 
+def lost_logs(mode: str) -> list[tuple[str, Path]]:
+    """The classes that were counted, and where."""
+    return [(name, lost_of(mode, name)) for name in CASES if lost_of(mode, name).exists()]
+
+
+def write_page(counts: dict[str, dict]) -> None:
+    """A table of the classes: tests that apply, that pass, and why the others do not."""
+    lines, passed, total, of = [], 0, 0, 0
+    reasons: Counter[str] = Counter()
+    for name, count in counts.items():
+        kinds = Counter(kind_of(r) for r in count["failed"] if not_applicable(name, r) is None)
+        applicable = count["passed"] + sum(kinds.values())
+        passed, total, of = passed + count["passed"], total + applicable, of + count["of"]
+        reasons += kinds
+        rest = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+        lines.append(f"| {name} | {count['of']} | {applicable} | {count['passed']} | {rest} |")
+    missing = sorted(name for name in CASES if CASES[name].ours and name not in counts)
+    cases = f"at most {MOST} cases of each parametrized test" if MOST else "all cases"
+    share = f"**{passed} of {total} applicable tests pass ({100 * passed / max(total, 1):.1f} %)**"
+    text = f"""# scikit-learn's own tests with our classes
+
+`python -m benchmarks.swap native` puts one class of gnomon in the place of scikit-learn's of the
+same name and runs scikit-learn's test modules for it. A test counts for a class if it passes with
+plain scikit-learn and constructs the class. It does not apply if it reads private attributes, mocks
+internals, or compares the text of a message (`benchmarks/swap/triage.py`).
+
+Counted: {cases}, {SECONDS:g} seconds of processor time per test, {len(counts)} classes.
+{share}; {passed} of {of} without that triage.
+
+What the others end with: {", ".join(f"{kind} {n}" for kind, n in reasons.most_common())}.
+
+| class | tests | applicable | pass | what the others end with |
+|---|---|---|---|---|
+"""
+    text += "\n".join(lines) + "\n"
+    if missing:
+        text += f"\nNot counted yet: {', '.join(missing)}.\n"
+    (ROOT / "benchmarks" / "SWAP.md").write_text(text)
+
+
 def write(kept: dict[str, dict]) -> None:
     """Keep the counts, one class per line."""
     modes = []
@@ -142,13 +186,16 @@ def write(kept: dict[str, dict]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.swap", description=__doc__)
-    parser.add_argument("mode", choices=["accelerate", "forced", "native"])
+    parser.add_argument("mode", choices=["accelerate", "forced", "native", "page"])
     parser.add_argument("classes", nargs="*", metavar="Class", help="all by default")
     parser.add_argument("--kept", action="store_true", help="read the logs that are there")
     given = parser.parse_intermixed_args()
     unknown = sorted(set(given.classes) - set(CASES))
     if unknown:
         parser.error(f"not among the classes of benchmarks/swap/classes.py: {', '.join(unknown)}")
+    if given.mode == "page":
+        write_page({name: json.loads(log.read_text()) for name, log in lost_logs("native")})
+        return 0
     names = given.classes or list(CASES)
     if given.mode == "native":
         names = [name for name in names if CASES[name].ours is not None]
