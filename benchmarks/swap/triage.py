@@ -11,6 +11,7 @@ import re
 
 NOT_APPLICABLE = (  # "Class test | error", reason
     (r"\| AttributeError: .*(has no attribute|'s) '_\w+'", "private attribute"),
+    (r"\| NotFittedError: .* it has no '_\w+'", "private attribute"),
     (r"\| AttributeError: .* does not have the attribute '_\w+'", "private attribute"),
     (r"\| ModuleNotFoundError|\| ImportError", "private module"),
     (r"\| \w*(AssertionError|Failed): Regex pattern did not match", "text of a message"),

@@ -279,7 +279,7 @@ def bayes_decision(
     costs : array-like of shape (n_classes, n_decisions), default=None
         0 and 1 by default: the most probable class.
     random_state : int, RandomState, Generator or None, default=None
-        Of ties.
+        Seed of ties.
 
     Returns
     -------
@@ -328,9 +328,9 @@ def bayes_risk(
     costs : array-like of shape (n_classes, n_decisions), default=None
         0 and 1 by default.
     confidence_level : float, default=0.95
-        Of the interval, where rows were drawn.
+        Level of the interval, where rows were drawn.
     random_state : int, RandomState, Generator or None, default=0
-        Of ties between decisions.
+        Seed of ties between decisions.
 
     Returns
     -------

@@ -193,7 +193,7 @@ def association_rules(
     correction : {"benjamini-hochberg", "holm"}, default="benjamini-hochberg"
         Bounds the share of false rules among those below a p, or the chance of any.
     confidence_level : float, default=0.95
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------

@@ -110,7 +110,7 @@ def best_partition(
     X : array-like of shape (n, d)
     n_clusters : int
     score : callable, default=sum_of_squares
-        Of the rows and their labels.
+        Score of the rows and their labels.
     higher_is_better : bool, default=False
 
     Returns

@@ -556,7 +556,7 @@ class BlockTypes(Result):
     distances : ndarray of shape (n_blocks, n_blocks)
         Chi-square distance of the shares: ``sum (p - q)^2 / (p + q)``, from 0 to 2.
     p_value : float
-        Of the chi-square test that types do not depend on blocks.
+        The p-value of the chi-square test that types do not depend on blocks.
     types : KMeans
     """
 

@@ -60,7 +60,7 @@ def shared_parameters(texts: str) -> Callable[[Class], Class]:
     shift : float, default=0.5
         Is added.
     power : int, default=1
-        Of the mean.
+        Power of the mean.
     """
     entries = entries_of(texts)
 

@@ -158,7 +158,7 @@ def break_ties(
     prior : array-like of shape (n_classes,), default=None
         For rule "prior".
     random_state : int, default=None
-        For rule "random".
+        Seed for rule "random".
     tol : float, default=1e-12
         Scores that differ by less, relative to the greatest, are equal.
 

@@ -94,7 +94,7 @@ class KernelDensity(DensityEstimator):
     tol : float, default=1e-9
         Relative error of a Gaussian density by leaving out rows that are too far to matter.
     random_state : int, RandomState, Generator or None, default=None
-        Of `sample`.
+        Seed of `sample`.
     n_jobs : int or None, default=None
         Threads; None for all processors. The result does not depend on it.
 

@@ -27,7 +27,7 @@ class MaximumEntropy(NamedTuple):
     Attributes
     ----------
     probabilities : ndarray of shape (m,)
-        Of the outcomes.
+        Probabilities of the outcomes.
     theta : ndarray of shape (k,)
         Multipliers of the statistics.
     entropy : float

@@ -27,7 +27,7 @@ def compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Any:
     ----------
     function : callable
     types : tuple of numba types
-        Of the parameters.
+        Types of the parameters.
 
     Returns
     -------

@@ -18,7 +18,7 @@ def quasi_newton(
     ----------
     slope : ndarray of shape (d,)
     curvature : float or ndarray of shape (d,)
-        Of each coordinate, to begin with.
+        Curvature of each coordinate, to begin with.
     steps : sequence of (moved, changed)
         Earlier steps, oldest first: where each moved and how the slope changed by it, both of shape
         (d,); their product must be positive.

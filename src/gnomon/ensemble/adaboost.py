@@ -209,7 +209,7 @@ class AdaBoostClassifier(Ensemble, Classifier):
     learning_rate : float, default=1.0
         Factor on each learner's say; less than one needs more rounds.
     random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
+        Seed of the draws of rows and of the members.
     algorithm : {"samme", "m1"}, default="samme"
         For more than two classes: alpha with log(K - 1) added, so that a learner need only beat
         guessing, or the texts' form, for which it must be right more often than not.

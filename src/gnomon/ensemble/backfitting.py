@@ -59,7 +59,7 @@ class BackfittingRegressor(Ensemble, Regressor):
     n_jobs : int, default=None
         Threads for predictions; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of members whose own ``random_state`` is None.
+        Seed of members whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -366,7 +366,7 @@ class BayesianCombinationClassifier(Combination, Classifier):
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
-        Of the draws of rows and weightings and of the members.
+        Seed of the draws of rows and weightings and of the members.
 
     Attributes
     ----------
@@ -444,7 +444,7 @@ class BayesianCombinationRegressor(Combination, Regressor):
         Share of the rows that is kept from the members and weighs them; None to use all rows for
         both.
     random_state : int, RandomState or None, default=None
-        Of the draws of rows and weightings and of the members.
+        Seed of the draws of rows and weightings and of the members.
 
     Attributes
     ----------

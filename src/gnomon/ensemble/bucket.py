@@ -182,7 +182,7 @@ class BucketClassifier(Bucket, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of candidates whose own ``random_state`` is None.
+        Seed of the folds, and of candidates whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ class BucketRegressor(Bucket, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of candidates whose own ``random_state`` is None.
+        Seed of the folds, and of candidates whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ class CascadeClassifier(Ensemble, Classifier):
     n_jobs : int, default=None
         Threads for predictions; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the split and of the members.
+        Seed of the split and of the members.
 
     Attributes
     ----------

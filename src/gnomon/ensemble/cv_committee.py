@@ -117,7 +117,7 @@ class CVCommitteeClassifier(CVCommittee, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class CVCommitteeRegressor(CVCommittee, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -189,7 +189,7 @@ class FeatureSubsetClassifier(FeatureSubsets, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the draws of columns and of the members.
+        Seed of the draws of columns and of the members.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class FeatureSubsetRegressor(FeatureSubsets, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the draws of columns and of the members.
+        Seed of the draws of columns and of the members.
 
     Attributes
     ----------

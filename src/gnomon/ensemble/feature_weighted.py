@@ -253,7 +253,7 @@ class FeatureWeightedStackingClassifier(FeatureWeighted, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -334,7 +334,7 @@ class FeatureWeightedStackingRegressor(FeatureWeighted, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -186,7 +186,7 @@ class GatingClassifier(Gating, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the split and of ties, and of members whose own ``random_state`` is None.
+        Seed of the split and of ties, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ class GatingRegressor(Gating, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the split and of ties, and of members whose own ``random_state`` is None.
+        Seed of the split and of ties, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class GreedyStagewiseRegressor(Regressor):
     keep_history : {"objective", "full"}, default="objective"
         With "full", the coefficients of each round are kept.
     random_state : int, RandomState or None, default=None
-        Of the subsets and of the held-out part.
+        Seed of the subsets and of the held-out part.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class LogitBoostClassifier(Ensemble, Classifier):
     n_jobs : int, default=None
         Threads for predictions; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the members.
+        Seed of the members.
 
     Attributes
     ----------

@@ -185,7 +185,7 @@ def fit_member(
     columns : ndarray of int, optional
         The columns that it sees.
     seed : int
-        Of the draw of rows, for learners that take no weights where weights are not whole.
+        Seed of the draw of rows, for learners that take no weights where weights are not whole.
     """
     positions, weights = part
     if weights is not None and not takes_weights(learner):

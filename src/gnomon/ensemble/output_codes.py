@@ -108,7 +108,7 @@ class OutputCodeClassifier(Ensemble, Classifier):
     code_size : float, default=1.5
         Bits per class, for ``code=None``: ``int(n_classes * code_size)`` bits in all.
     random_state : int, RandomState or None, default=None
-        Of a random code, and of members whose own ``random_state`` is None.
+        Seed of a random code, and of members whose own ``random_state`` is None.
     n_jobs : int, default=None
         Threads; None for one per processor.
     code : {"auto", "exhaustive", "random", "one_vs_rest", "minimal"}, array-like or None, \

@@ -95,7 +95,7 @@ def lasso_prune(
         The strongest lambda within one standard error of the least held-out deviance, or the best.
     sample_weight : array-like of shape (n,), optional
     random_state : int or Generator, optional
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------

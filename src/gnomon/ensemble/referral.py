@@ -90,7 +90,7 @@ class ReferralClassifier(Ensemble, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of members whose own ``random_state`` is None.
+        Seed of members whose own ``random_state`` is None.
 
     Attributes
     ----------

@@ -406,7 +406,7 @@ class StackingClassifier(Stack, Classifier):
     holdout : float, default=0.5
         Share of the rows that is held out for level 1 in blending.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -541,7 +541,7 @@ class StackingRegressor(Stack, Regressor):
     holdout : float, default=0.5
         Share of the rows that is held out for level 1 in blending.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of members whose own ``random_state`` is None.
+        Seed of the folds, and of members whose own ``random_state`` is None.
 
     Attributes
     ----------

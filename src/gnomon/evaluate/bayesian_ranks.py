@@ -57,7 +57,7 @@ def bayesian_signed_rank_test(
         Probabilities are known to about 0.5 / sqrt(n_draws).
     greater_is_better : bool, default=True
     confidence_level : float, default=0.95
-        Of the credible interval of the mean difference.
+        Level of the credible interval of the mean difference.
     random_state : int, default=0
 
     Returns

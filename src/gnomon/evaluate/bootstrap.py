@@ -55,7 +55,7 @@ class Bootstrap(Result):
     method : str
         The interval that is printed.
     names : list of str
-        Of the entries, where the statistic has several.
+        Names of the entries, where the statistic has several.
     """
 
     estimate: Any

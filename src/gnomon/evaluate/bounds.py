@@ -242,7 +242,7 @@ def chebyshev(
     Parameters
     ----------
     variance : float
-        Of the loss; at most span^2 / 4, so 0.25 for the 0-1 loss.
+        Variance of the loss; at most span^2 / 4, so 0.25 for the 0-1 loss.
     n : float, default=None
         Rows. Leave out exactly one of n, epsilon and delta.
     epsilon : float, default=None

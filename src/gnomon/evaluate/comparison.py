@@ -376,7 +376,7 @@ def bayesian_t_test(
         Differences smaller than this do not matter (one point of accuracy).
     greater_is_better : bool, default=True
     confidence_level : float, default=0.95
-        Of the credible interval.
+        Level of the credible interval.
 
     Returns
     -------

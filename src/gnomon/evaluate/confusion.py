@@ -32,7 +32,7 @@ class ConfusionTable(Result):
     counts : ndarray of shape (k, k)
         Entry (i, j): rows of true class i that were predicted to be j.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     """
 
     classes: np.ndarray
@@ -418,7 +418,7 @@ def per_label_rates(
         0 and 1, or False and True: which labels each row has.
     y_pred : array-like of shape (n, n_labels)
     names : array-like of str, default=None
-        Of the labels; their numbers by default.
+        Names of the labels; their numbers by default.
     n_commonest : int, default=30
         How many labels to give, by how many rows have them.
     confidence_level : float, default=0.95

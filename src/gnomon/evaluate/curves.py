@@ -206,7 +206,7 @@ def learning_curve_estimates(
         rows (narrower; does not hold its level for the learner where training sets are small).
     confidence_level : float, default=0.95
     random_state : int or None, default=0
-        Of splits, subsets and of learners that were given none.
+        Seed of splits, subsets and of learners that were given none.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     progress : bool or callable, default=None

@@ -76,7 +76,7 @@ def training_curve(
     measures : str, Measure, Loss, callable or list of these, default=None
         As in `cross_validation_estimates`; ``"error"`` or ``"mse"`` by default.
     random_state : int or None, default=0
-        For learners that were given none.
+        Seed for learners that were given none.
     n_jobs : int or None, default=None
 
     Returns

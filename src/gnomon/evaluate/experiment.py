@@ -118,7 +118,7 @@ class Experiment(Result):
         ----------
         base : str, default="baseline"
         confidence_level : float, default=0.95
-            Of each single test; they are not corrected for their number.
+            Level of each single test; they are not corrected for their number.
 
         Returns
         -------

@@ -26,7 +26,7 @@ def mean_estimation_error(covariance: ArrayLike, n: int) -> float:
     Parameters
     ----------
     covariance : array-like of shape (d, d)
-        Of the rows; a number is the variance of one column.
+        Covariance of the rows; a number is the variance of one column.
     n : int
 
     Returns

@@ -198,7 +198,7 @@ def in_order_of_classes(
     ----------
     block : ndarray of shape (n, n_classes)
     names : list of str or None
-        Of the columns.
+        Names of the columns.
     classes : ndarray of shape (n_classes,)
     stated : bool
         Whether the classes were given as the order of the columns, which names must not deny.

@@ -36,7 +36,7 @@ class ConfidenceRegion(Result):
         The parameters.
     center : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
-        Of the estimates.
+        Covariance of the estimates.
     radius : float
         The ellipsoid is where Mahalanobis' distance from the centre is at most this.
     confidence_level : float

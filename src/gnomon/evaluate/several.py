@@ -108,7 +108,7 @@ def friedman_test(
     ----------
     scores : array-like of shape (n_tables, k)
     names : list of str, default=None
-        Of the learners; their numbers by default.
+        Names of the learners; their numbers by default.
     greater_is_better : bool, default=True
     confidence_level : float, default=0.95
 

@@ -436,7 +436,7 @@ class BeliefNetwork(Saved):
         method : {"auto", "exact", "gibbs"}, default="auto"
             "auto" samples only what exact inference cannot hold in memory.
         n_draws : int, default=2000
-            Of each of four chains.
+            Draws of each of four chains.
         random_state : int, Generator or None
 
         Returns

@@ -73,7 +73,7 @@ class GaussianNetwork(Saved):
     intercepts : mapping of str to float
         Zero where left out.
     variances : mapping of str to float
-        Of the noise; zero for a sum without noise.
+        Variances of the noise; zero for a sum without noise.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class PixelLabels(Result):
     image : ndarray of shape (height, width)
         The answer, in the coding of the input (or the numbers of the labels).
     probabilities : ndarray of shape (height, width, n_states) or None
-        Of the values of each pixel; None where only a mode was looked for.
+        Probabilities of the values of each pixel; None where only a mode was looked for.
     cost : float
         Cost of the answer.
     history : list of float

@@ -613,7 +613,7 @@ def box_cox(
     low, high : float, default=-2.0, 2.0
         Between which powers are looked for.
     confidence_level : float, default=0.95
-        Of the interval.
+        Level of the interval.
 
     Returns
     -------

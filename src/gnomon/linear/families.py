@@ -92,7 +92,7 @@ class Family:
     dispersed : bool
         Whether the dispersion is estimated; it is one else.
     variance : callable
-        Of the mean.
+        Variance of the mean.
     deviance : callable
         Of target and mean, per row.
     log_density : callable or None

@@ -197,7 +197,7 @@ class GLM(Regressor, SumLearner):
         Of the negative binomial family: the variance is mean + overdispersion mean^2; "fit" takes
         the one of greatest likelihood.
     power : float, default=1.5
-        Of the Tweedie family: the variance grows with this power of the mean, from 1 to 2.
+        Power of the Tweedie family: the variance grows with this power of the mean, from 1 to 2.
     standard_errors : {"classic", "HC0", "HC1", "HC2", "HC3"}, default="classic"
         Those of the summary: from the family's variance, or robust against a wrong one.
     fit_intercept : bool, default=True
@@ -692,7 +692,7 @@ class GLM(Regressor, SumLearner):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------
@@ -735,7 +735,7 @@ class GLM(Regressor, SumLearner):
         ----------
         X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
         confidence_level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------

@@ -298,7 +298,7 @@ class LeastSquares(Regressor, SumLearner):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
         target : int, default=0
             Which target, where several were fitted.
         cov_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "HAC", "cluster"}, \
@@ -377,7 +377,7 @@ default="nonrobust"
         ----------
         X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
         confidence_level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------

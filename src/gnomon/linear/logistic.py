@@ -765,7 +765,7 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------

@@ -210,7 +210,7 @@ class PocketPerceptron(_Corrected):
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` keeps the planes of each pass too.
     random_state : int, RandomState instance or None, default=None
-        For ``pick="random"``.
+        Seed for ``pick="random"``.
 
     Attributes
     ----------

@@ -338,7 +338,7 @@ def prototypes(
     X_hold, y_hold : array-like, default=None
         Rows to compare nearest neighbours with all rows and with prototypes on.
     n_neighbors : int, default=1
-        Of that comparison.
+        Neighbors of that comparison.
     random_state : int or None, default=None
 
     Returns

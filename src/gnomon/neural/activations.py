@@ -46,7 +46,7 @@ class ActivationFunction:
     ----------
     name : str
     value : callable
-        Of the input; a new array.
+        Value of the input; a new array.
     slope : callable
         ``slope(z, a)``: the derivative from the input and the value.
     of_value : bool

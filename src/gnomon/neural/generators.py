@@ -693,7 +693,7 @@ class ModeCheck:
     missing : ndarray
         Kinds whose share among generated rows is below `least_ratio` of that among real ones.
     p_value : float
-        Of the test that both have the same shares (chi-square).
+        The p-value of the test that both have the same shares (chi-square).
     n_copies : int
         Generated rows nearer to a training row than training rows are to each other (below the
         1% quantile of their nearest distances).

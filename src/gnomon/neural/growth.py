@@ -99,7 +99,7 @@ def copied(
     ----------
     network : Network
     parameters : Parameters
-        Of the other network.
+        Parameters of the other network.
     random_state : int, Generator or None, default=0
     init : str, default=None
         Rule of the new weights.
@@ -196,7 +196,7 @@ def dense_as_convolution(
     dense : Dense
     weight : ndarray of shape (height * width * channels, units)
     shape : (height, width, channels)
-        Of the images before `Flatten`.
+        Shape of the images before `Flatten`.
 
     Returns
     -------

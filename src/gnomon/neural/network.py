@@ -39,7 +39,7 @@ class Node(NamedTuple):
     inputs : tuple of str
         Nodes that it takes in; "input" is that of the network.
     shape : tuple
-        Of its input; a list of shapes for several.
+        Shape of its input; a list of shapes for several.
     output_shape : tuple of int
     """
 
@@ -294,7 +294,7 @@ class Network:
             Those of the forward pass.
         tape : Tape
         gradient : ndarray of shape (n_samples, *output_shape)
-            Of a number with respect to the output.
+            Gradient of a number with respect to the output.
         slopes : Parameters, default=None
             Written to; made where it is not given.
         to_input : bool, default=True

@@ -206,7 +206,7 @@ def activation_maximization(
         Length of a step.
     max_iter : int, default=100
     random_state : int, default=0
-        Of the small random input that it starts from.
+        Seed of the small random input that it starts from.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def own_parameters(network: Network, parameters: Parameters) -> Parameters:
     ----------
     network : Network
     parameters : Parameters
-        Of a network with at least these layers.
+        Parameters of a network with at least these layers.
 
     Returns
     -------

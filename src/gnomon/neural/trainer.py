@@ -75,7 +75,7 @@ class Trainer:
     frozen : tuple of str, default=()
         Nodes whose parameters stay.
     random_state : int, default=0
-        Of the draws.
+        Seed of the draws.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Trainer:
         batch_size : int
         learning_rate : float
         number : int
-            Of the epoch.
+            Number of the epoch.
         crew : Crew
 
         Returns

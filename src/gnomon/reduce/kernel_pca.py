@@ -98,7 +98,7 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
     explained_variance_ : ndarray of shape (n_components_,)
         Variances along the components (divided by the sum of weights).
     total_variance_ : float
-        Of the rows in the kernel's space.
+        Variance of the rows in the kernel's space.
     landmarks_ : ndarray of shape (n_landmarks, n_columns)
         The rows that kernels are taken against.
     coefficients_ : ndarray of shape (n_landmarks, n_components_)

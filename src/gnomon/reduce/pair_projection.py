@@ -49,7 +49,7 @@ class Projection(Result):
     mean : ndarray of shape (d,)
         Taken off before projecting.
     names : list of str
-        Of the columns.
+        Names of the columns.
     """
 
     directions: np.ndarray
@@ -115,7 +115,7 @@ def linear_projection(X: Any, directions: Any, names: list[str] | None = None) -
         other, so that the first keeps its direction; those that follow from earlier ones are
         refused.
     names : list of str or None, default=None
-        Of the columns.
+        Names of the columns.
 
     Returns
     -------

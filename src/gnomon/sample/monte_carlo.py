@@ -84,7 +84,7 @@ class ImportanceSample(Result):
     log_weights : ndarray of shape (n,)
         log p(x) - log q(x), up to a constant where p is.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     notes : list of str
         What to beware of.
     """

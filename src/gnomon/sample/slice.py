@@ -31,7 +31,7 @@ class Slice(Sampler):
     Attributes
     ----------
     width : float
-        Of the first interval, for every coordinate.
+        Width of the first interval, for every coordinate.
     adapt : bool
         Set the widths to the mean length of the slices in the warm-up, then keep them.
 

@@ -63,7 +63,7 @@ class Boruta(Selector):
     n_jobs : int or None, default=None
         Threads of the forest.
     random_state : int, RandomState instance or None, default=None
-        Of the shuffles and the forests.
+        Seed of the shuffles and the forests.
     keep_history : {"objective", "full"}, default="objective"
         "full" keeps the hits after every round in ``history_.states``.
 

@@ -54,7 +54,7 @@ class RecursiveElimination(Selector):
     n_jobs : int or None, default=None
         Threads; folds side by side.
     random_state : int, RandomState instance or None, default=None
-        Of folds and learner.
+        Seed of folds and learner.
 
     Attributes
     ----------

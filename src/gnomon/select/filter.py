@@ -65,7 +65,7 @@ class FilterSelector(Selector):
     task : {"auto", "classify", "regress"}, default="auto"
         What the target is; "auto" takes text and whole numbers of at most 20 values as classes.
     random_state : int, RandomState instance or None, default=None
-        Of the learner that gives the scores.
+        Seed of the learner that gives the scores.
 
     Attributes
     ----------

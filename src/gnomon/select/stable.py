@@ -61,7 +61,7 @@ class StabilitySelector(Selector):
     n_jobs : int or None, default=None
         Threads; halves side by side.
     random_state : int, RandomState instance or None, default=None
-        Of the halves and the learner.
+        Seed of the halves and the learner.
 
     Attributes
     ----------

@@ -143,7 +143,7 @@ class WrapperSelector(Selector):
     n_jobs : int or None, default=None
         Threads; subsets side by side.
     random_state : int, RandomState instance or None, default=None
-        Of the folds, the search and the learner.
+        Seed of the folds, the search and the learner.
 
     Attributes
     ----------

@@ -98,7 +98,7 @@ def check_assumptions(
     y : array-like of shape (n_samples,)
         Classes; None or NaN where a row has no label.
     n_neighbors : int, default=10
-        Of the graph and the density.
+        Neighbors of the graph and the density.
     n_clusters : int, default=10
     n_permutations : int, default=199
     random_state : int, default=None

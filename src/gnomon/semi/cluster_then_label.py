@@ -48,7 +48,7 @@ class ClusterThenLabelClassifier(FewLabels):
     n_clusters : int, default=8
         Clusters of KMeans, where no clusterer is given.
     random_state : int, RandomState instance or None, default=None
-        Of KMeans, where no clusterer is given.
+        Seed of KMeans, where no clusterer is given.
 
     Attributes
     ----------

@@ -167,7 +167,7 @@ class ChainCRF(SequenceEstimator):
     n_jobs : int, default=None
         Threads; the same result for any number.
     random_state : int, Generator or None, default=None
-        Of the order of the lots.
+        Seed of the order of the lots.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class ChainCRF(SequenceEstimator):
         sequences : list of sequences
             Each a list of dicts or lists of features, or a table of numbers.
         labels : list of sequences
-            Of the same lengths.
+            Labels of the same lengths.
 
         Returns
         -------

@@ -137,7 +137,7 @@ class ETSModel(SequenceEstimator):
     criteria_ : dict of str to float
         AICc of every form that was tried.
     error_variance_ : float
-        Of the additive or of the relative errors, over all sequences.
+        Variance of the additive or of the relative errors, over all sequences.
 
     Notes
     -----

@@ -86,7 +86,7 @@ def find_season(
         Periods that the calendar suggests, such as 12 for months. By default all from 2 to a third
         of the length; the threshold then counts all of them (Bonferroni).
     confidence_level : float, default=0.9
-        Of the two-sided test for each period that the calendar suggests.
+        Level of the two-sided test for each period that the calendar suggests.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class LinearGaussianModel:
     motion_noise, sight_noise : array-like
         Q and R.
     start_mean, start_covariance : array-like
-        Of the first state.
+        Mean and covariance of the first state.
 
     Notes
     -----
@@ -159,7 +159,7 @@ def extended_kalman_filter(
         ``motion(z)`` gives the next state, ``sight(z)`` what is seen, without noise.
     motion_noise, sight_noise : array-like
     start_mean, start_covariance : array-like
-        Of the first state.
+        Mean and covariance of the first state.
     motion_slope, sight_slope : callable, default=None
         Matrices of derivatives; by central differences by default.
 

@@ -61,7 +61,7 @@ class StructuralModel(SequenceEstimator):
     ratios_ : ndarray of shape (3,)
         Variances of the noises of level, slope and season, relative to `error_variance_`.
     error_variance_ : float
-        Of the noise of the observations, the mean over sequences.
+        Variance of the noise of the observations, the mean over sequences.
     log_likelihood_ : float
 
     Notes

@@ -62,7 +62,7 @@ def principal_axes(
     ----------
     X : array-like of shape (n, 2) or (n, 3)
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     deviations : float, default=2.0
     perpendiculars : bool, default=False
     theme : {"light", "dark"}, default="light"
@@ -302,7 +302,7 @@ def fisher_lines(
         Direction of the other line; the first principal axis by default, which does not look at
         the classes.
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -394,7 +394,7 @@ def blob_steps(X: Any, names: Sequence[str] | None = None, *, theme: str = "ligh
     ----------
     X : array-like of shape (n, 2)
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -649,7 +649,7 @@ def low_rank_data(
     columns : sequence of int, default=None
         Which to draw; the first four by default.
     names : sequence of str, default=None
-        Of all columns.
+        Names of all columns.
     theme : {"light", "dark"}, default="light"
 
     Returns

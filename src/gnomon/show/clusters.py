@@ -53,7 +53,7 @@ def dendrogram(
     ----------
     tree : Dendrogram
     names : sequence, default=None
-        Of the leaves; their numbers by default.
+        Names of the leaves; their numbers by default.
     n_clusters : int, default=None
         The cut shown first; at the largest gap of heights by default.
     fan : bool, default=False
@@ -575,7 +575,7 @@ def core_border_noise(
     balls : int, default=400
         Balls drawn at most.
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -806,7 +806,7 @@ def component_planes(
     columns : sequence of int, default=None
         The first six by default.
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     size_by : int, default=None
         The column that makes cells large.
     theme : {"light", "dark"}, default="light"
@@ -876,7 +876,7 @@ def u_matrix(
     estimator : SelfOrganisingMap
         Fitted.
     names : sequence of str, default=None
-        Of the cells, written on them.
+        Names of the cells, written on them.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -939,11 +939,11 @@ def linked_map(
         Fitted.
     X : array-like of shape (n, d)
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     rows : int, default=1000
         Draw at most so many rows.
     random_state : int, default=0
-        Of the places within cells and the rows drawn.
+        Seed of the places within cells and the rows drawn.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -1369,7 +1369,7 @@ def navigate_clusters(
         The leaves of the tree.
     tree : Dendrogram
     names : sequence of str, default=None
-        Of the columns.
+        Names of the columns.
     most_clusters : int, default=8
         Levels of the slider.
     rows : int, default=2000

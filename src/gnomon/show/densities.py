@@ -259,7 +259,7 @@ def simplex(
     points : array-like of shape (n, 3), default=None
     names : sequence of three str
     n_cells : int, default=240
-        Of the heat map along an edge.
+        Cells of the heat map along an edge.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -366,10 +366,10 @@ def kriging_surface(
     estimator : Kriging
         Fitted on two columns.
     names : sequence of two str
-        Of the columns.
+        Names of the columns.
     value_name : str, default="value"
     n_cells : int, default=60
-        Of the map along each column.
+        Cells of the map along each column.
     rule : str, default="expected-improvement"
         By which the next sample is chosen; see `Kriging.next_sample`.
     theme : {"light", "dark"}, default="light"

@@ -36,7 +36,7 @@ def local_fit(
     estimator : fitted local regression of one column
     query : float
     confidence_level : float, default=0.95
-        Of the interval of a Bayesian model.
+        Level of the interval of a Bayesian model.
     x_title, y_title : str
         What the axes are, with units.
     theme : {"light", "dark"}, default="light"

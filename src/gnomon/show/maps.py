@@ -322,7 +322,7 @@ def biplot(
         The rows.
     classes : array-like or None, default=None
     names : sequence of str or None, default=None
-        Of the columns.
+        Names of the columns.
     most : int, default=12
         Draw the arrows of so many columns, those with the largest loadings.
     theme : {"light", "dark"}, default="light"
@@ -642,7 +642,7 @@ def shepard(distances: Any, places: Any, *, random_state: int = 0, theme: str = 
     distances : array-like of shape (n, n) or condensed
     places : array-like of shape (n, k), or an object with ``places`` or ``embedding_``
     random_state : int, default=0
-        Of the pairs drawn, where there are more than 20,000 (the note says so).
+        Seed of the pairs drawn, where there are more than 20,000 (the note says so).
     theme : {"light", "dark"}, default="light"
 
     Returns

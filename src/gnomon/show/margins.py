@@ -125,7 +125,7 @@ def support_vectors(
         The rows that it was fitted on.
     y : array-like of shape (n,)
     names : sequence of two str, default=("x0", "x1")
-        Of the columns.
+        Names of the columns.
     slacks : bool, default=True
         Whether slacks are drawn, where the machine is linear.
     theme : {"light", "dark"}, default="light"
@@ -699,7 +699,7 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
     ----------
     estimator : SVC of two classes, SVR or another machine of one expansion, fitted
     names : sequence of str, default=("x", "score")
-        Of the column (or of two columns) and of the score.
+        Names of the column (or of two columns) and of the score.
     theme : {"light", "dark"}, default="light"
 
     Returns

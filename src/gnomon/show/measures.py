@@ -279,7 +279,7 @@ def roc(
         Several columns give one curve per class against the others.
     positive : label, default=None
     classes : array-like, default=None
-        Of the columns; the sorted classes by default.
+        Classes of the columns; the sorted classes by default.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -364,7 +364,7 @@ def precision_recall(
     scores : array-like of shape (n,) or (n, n_classes), or mapping of names to these, default=None
     positive : label, default=None
     classes : array-like, default=None
-        Of the columns; the sorted classes by default.
+        Classes of the columns; the sorted classes by default.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -455,7 +455,7 @@ def calibration(
     proba : array-like of shape (n,) or (n, n_classes), or mapping of names to these, default=None
     positive : label, default=None
     classes : array-like, default=None
-        Of the columns; the sorted classes by default.
+        Classes of the columns; the sorted classes by default.
     n_bins : int, default=10
     theme : {"light", "dark"}, default="light"
 
@@ -600,7 +600,7 @@ def reject_zones(
     x : array-like of shape (n,)
         Places along the input, or along a direction.
     probabilities : array-like of shape (n,) or (n, n_classes)
-        Of the classes at each place; of the second class where there is one column.
+        Probabilities of the classes at each place; of the second class where there is one column.
     threshold : float, default=0.8
         Least probability of the likeliest class for a row to be accepted.
     classes : sequence, default=None
@@ -728,7 +728,7 @@ def predicted_versus_true(
     y_true : array-like of shape (n,), or CrossValidation
     y_pred : array-like of shape (n,), default=None
     unit : str, default=""
-        Of the target, for the axes.
+        Unit of the target, for the axes.
     theme : {"light", "dark"}, default="light"
 
     Returns

@@ -301,7 +301,7 @@ def unit_balls(
     minimum : sequence of two float, default=None
         Where squares are least; None draws no contours.
     curvature : array-like of shape (2, 2), default=None
-        Of the squares; None for a slanting bowl.
+        Curvature of the squares; None for a slanting bowl.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -566,7 +566,7 @@ def scaling_chart(
         What each method costs at each size; of repeats the mean is drawn, with bars from the least
         to the greatest.
     unit : str, default="rows compared"
-        Of the costs.
+        Unit of the costs.
     theme : {"light", "dark"}, default="light"
 
     Returns

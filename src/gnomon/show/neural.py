@@ -130,7 +130,7 @@ def neuron(
     bias : float
     activation : str, default="logistic"
     names : sequence of str, default=None
-        Of the inputs.
+        Names of the inputs.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -350,7 +350,7 @@ def computation_graph(
     parameters : Parameters
     x : array-like of shape (*input_shape,)
     gradient : array-like of shape (*output_shape,), default=None
-        Of the result with respect to the output; ones by default.
+        Gradient of the result with respect to the output; ones by default.
     theme : {"light", "dark"}, default="light"
 
     Returns

@@ -45,7 +45,7 @@ def scatterplot_matrix(
     rows : int, default=2000
         Draw at most so many rows, said in the note.
     random_state : int, default=0
-        Of the rows drawn.
+        Seed of the rows drawn.
     theme : {"light", "dark"}, default="light"
 
     Returns

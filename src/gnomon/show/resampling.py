@@ -625,7 +625,7 @@ def small_multiples(
     x, y : array-like of shape (n,)
         The rows, drawn in every panel.
     name : str, default=""
-        Of the parameter.
+        Name of the parameter.
     n_points : int, default=200
     theme : {"light", "dark"}, default="light"
 

@@ -39,7 +39,7 @@ def signal_traces(
     rate : float, default=1.0
         Samples for each second; with 1 the axis counts samples.
     unit : str
-        Of the values.
+        Unit of the values.
     per_class : int, default=4
         Signals drawn of each class, the first ones; the note says how many are left out.
     theme : {"light", "dark"}, default="light"

@@ -56,7 +56,7 @@ class LatentSemanticAnalysis(CountModel):
     vectorizer : TfidfVectorizer or like, default=None
         What weighs texts; by default `TfidfVectorizer`.
     random_state : int, RandomState instance or None, default=None
-        Of the first vector.
+        Seed of the first vector.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def heldout_log_likelihood(
     X : texts, or counts of the model's terms
         Documents that the model was not fitted to; those of fewer than two words are left out.
     random_state : int or Generator, default=0
-        Of the halves.
+        Seed of the halves.
     confidence_level : float, default=0.95
 
     Returns

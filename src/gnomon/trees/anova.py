@@ -121,9 +121,9 @@ def anova_expansion(
     max_rows : int, default=100
         So many rows are drawn where there are more; the result says so.
     confidence_level : float, default=0.95
-        Of the intervals.
+        Level of the intervals.
     random_state : int or None, default=0
-        Of the draw and the bootstrap.
+        Seed of the draw and the bootstrap.
 
     Returns
     -------

@@ -351,7 +351,7 @@ class Workshop:
         total : int
             Sum of the packed derivatives of these rows.
         seed : int
-            Of the draws of columns.
+            Seed of the draws of columns.
         crew : Crew, optional
             Threads that share the work; without it the tree grows on this one.
         """

@@ -133,7 +133,7 @@ class Tickets:
         Parameters
         ----------
         share : float
-            Of all tickets.
+            Share of all tickets.
         seed : int
         strata : int array of shape (n_rows,), optional
             The share is drawn from each stratum by itself.

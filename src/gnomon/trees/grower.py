@@ -186,7 +186,7 @@ def grow_tree(
     counts : int array (n_rows,), optional
         How often each row is taken (a bootstrap sample; 0: left out). By default once each.
     seed : int
-        Of the draws of columns; unused when every node looks at all columns.
+        Seed of the draws of columns; unused when every node looks at all columns.
     leaf_of_row : int32 array (n_rows,), optional
         Receives the leaf of every row taken (other rows are left as they are).
 

@@ -92,7 +92,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
     min_samples_leaf : int, default=1
         Least rows on each side of a plane.
     random_state : int, RandomState or None, default=None
-        Of the random directions, and of the order in which coefficients are moved.
+        Seed of the random directions, and of the order in which coefficients are moved.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
     min_samples_leaf : int, default=5
         Least rows on each side of a plane.
     random_state : int, RandomState or None, default=None
-        Of the random directions, and of the order in which coefficients are moved.
+        Seed of the random directions, and of the order in which coefficients are moved.
 
     Attributes
     ----------

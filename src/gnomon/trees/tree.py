@@ -176,7 +176,7 @@ def one_split(
     levels : uint8 array of 256, optional
         1 for the levels that go left, where the column holds categories.
     value : ndarray of shape (3, n_outputs) or (1, n_outputs)
-        Of the root, the left and the right leaf.
+        Value of the root, the left and the right leaf.
     """
     n = len(value)
     is_split = n == 3

@@ -205,7 +205,7 @@ class PictureFolder:
         -------
         images : ndarray of float32 of shape (n, height, width) or (n, height, width, 3)
         labels : ndarray of str or None
-            Of the pictures that could be read.
+            Labels of the pictures that could be read.
         """
         places, found = self.reduced(lambda image: _fitted(image, size, gray).astype(np.float32))
         labels = None if self.labels is None else np.array([self.labels[i] for i in places])

@@ -104,7 +104,7 @@ def pool_gradient(gradient: np.ndarray, cells: np.ndarray, shape: tuple[int, ...
     gradient : ndarray of shape (n_regions, rows, columns, channels)
     cells : ndarray of int of the same shape
     shape : tuple
-        Of the maps.
+        Shape of the maps.
 
     Returns
     -------

@@ -101,7 +101,7 @@ class ViolaJonesDetector(Detector):
     iou_threshold : float, default=0.3
         Boxes that overlap a better one by more are dropped.
     random_state : int, RandomState or None, default=None
-        Of the draws of negatives and of the order of windows.
+        Seed of the draws of negatives and of the order of windows.
 
     Attributes
     ----------

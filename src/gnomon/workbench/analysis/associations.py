@@ -151,7 +151,7 @@ def associations(
     columns : iterable of str, default=None
         By default all columns of numbers, categories, booleans and dates.
     random_state : int, default=0
-        Of the 200,000 rows that ranks are taken from where there are more.
+        Seed of the 200,000 rows that ranks are taken from where there are more.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def associations_with(
     others : iterable of str, default=None
         By default all others of these kinds.
     random_state : int, default=0
-        Of the 200,000 rows that ranks are taken from where there are more.
+        Seed of the 200,000 rows that ranks are taken from where there are more.
 
     Returns
     -------

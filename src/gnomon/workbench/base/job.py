@@ -80,7 +80,7 @@ class Job:
     Attributes
     ----------
     name : str
-        Of the job, its function, its command and its folder.
+        Name of the job, its function, its command and its folder.
     options : type
         The class that declares the options.
     subject : {"table", "picture", "pictures", "function"}

@@ -150,7 +150,7 @@ class ForecastResult(JobResult):
     model_name : str
         The chosen method with what it settled.
     weights : dict of str to float
-        Of the methods whose mean is the forecast; they count the last window too.
+        Weights of the methods whose mean is the forecast; they count the last window too.
     held_out : HeldOut or None
         The last window; None where there were too few values.
     intervals : HorizonErrors

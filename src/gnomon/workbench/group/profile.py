@@ -100,7 +100,7 @@ class GroupProfile:
     name : str
     rows : int
     share : float
-        Of all rows.
+        Share of all rows.
     traits : list of Trait
         What is typical of it, the strongest first.
     """

@@ -45,7 +45,7 @@ class Cost:
     power : float
         How the time grows with the rows.
     score : float
-        Of the larger trial, on rows of neither; NaN where the trial failed.
+        Score of the larger trial, on rows of neither; NaN where the trial failed.
     failure : str
         What went wrong, or nothing.
     predict : float

@@ -70,7 +70,7 @@ def missing_pattern(table: Any, *, random_state: int = 0) -> MissingPattern:
     ----------
     table : Table or data frame
     random_state : int, default=0
-        Of the rows drawn for the tests, where the table has more than 100,000.
+        Seed of the rows drawn for the tests, where the table has more than 100,000.
 
     Returns
     -------

@@ -90,7 +90,7 @@ def which_predicts_which(
     rows : int, default=4000
         Draw at most so many rows.
     random_state : int, default=0
-        Of the drawn rows and the halves.
+        Seed of the drawn rows and the halves.
 
     Returns
     -------

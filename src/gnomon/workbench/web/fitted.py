@@ -57,7 +57,7 @@ def with_columns(
     -------
     table : Table
     names : list of str
-        Of the new columns.
+        Names of the new columns.
     """
     found = method_of(method)
     estimator = found.cls(**settled(found, settings))

@@ -46,7 +46,7 @@ def code_of(step: dict[str, Any], number: int = 1) -> Code:
     step : dict
         ``do`` says what, ``with`` the rest.
     number : int
-        Of the result that the step makes or uses, from 1, for its name.
+        Number of the result that the step makes or uses, from 1, for its name.
 
     Returns
     -------

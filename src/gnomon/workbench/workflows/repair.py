@@ -46,7 +46,7 @@ class RegressionRepair(Result):
     removed : list of int
         Rows of the table that were left out of the fit.
     power : float
-        Of the target; 1 where it stays as it is.
+        Power of the target; 1 where it stays as it is.
     alpha : float
         Ridge penalty.
     before, after : Estimate

@@ -62,7 +62,7 @@ class RowTour:
         Parameters
         ----------
         steps : Replay
-            Of a search that minimized this function.
+            Steps of a search that minimized this function.
 
         Returns
         -------

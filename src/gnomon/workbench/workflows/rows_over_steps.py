@@ -49,7 +49,7 @@ class RowsOverSteps:
     links : ndarray of shape (n_links, 2) or None
         Which rows are linked, all along.
     names : list of str or None
-        Of the rows; their numbers otherwise.
+        Names of the rows; their numbers otherwise.
     """
 
     numbers: list[int]
@@ -139,7 +139,7 @@ class WatchRows:
         Parameters
         ----------
         steps : Replay
-            Of the same fit.
+            Steps of the same fit.
 
         Returns
         -------

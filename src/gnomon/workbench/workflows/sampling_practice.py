@@ -300,7 +300,7 @@ def practise_mcmc(
     sampler : Sampler, default=None
         Taken as it is; None for Metropolis with a tuned width.
     n_draws : int, default=1000
-        Of each chain, to begin with.
+        Draws of each chain, to begin with.
     most_draws : int, default=16000
         Of each chain, at most.
     n_chains : int, default=4
