@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn import svm as peer
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import pairwise
@@ -190,3 +191,12 @@ def test_several_labels_of_a_row_are_learnt_one_by_one(rng):
     theirs = PeerOneVsRest(peer.SVC()).fit(X, labels)
     assert ours.multilabel_
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_sparse_coefficients_of_a_linear_machine_predict_the_same(rng):
+    X = rng.normal(size=(60, 4))
+    model = LinearSVC(C=0.1).fit(X, X[:, 0] + X[:, 1] > 0)
+    before, shape = model.decision_function(X), model.coef_.shape
+    assert sp.issparse(model.sparsify().coef_)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    assert model.densify().coef_.shape == shape

@@ -38,6 +38,13 @@ def test_all_that_is_fitted_agrees_with_scikit_learn(rng, shape, solver, whiten)
         np.testing.assert_allclose(ours.get_covariance(), plain, atol=1e-7)
 
 
+def test_the_share_of_three_components_itself_keeps_a_fourth(rng):
+    X = decaying(rng, 80, 12)
+    shares = PCA().fit(X).explained_variance_ratio_.cumsum()
+    for k in range(1, 12):
+        assert PCA(float(shares[k - 1])).fit(X).n_components_ == k + 1
+
+
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9, 0.999])
 def test_a_share_of_the_variance_keeps_as_many_as_scikit_learn(rng, share):
     X = decaying(rng, 80, 12)

@@ -105,3 +105,20 @@ def test_bins_by_k_means_count_a_weight_as_repetitions_also_where_clusters_are_e
         repeated = prepare.KBinsDiscretizer(5, strategy="kmeans").fit(X[rows])
         for found, expected in zip(weighted.bin_edges_, repeated.bin_edges_):
             np.testing.assert_allclose(found, expected)
+
+
+def test_scalers_that_center_refuse_sparse_rows_with_the_parameter_to_change(rng):
+    rows = sp.csr_array(rng.poisson(0.5, size=(9, 3)).astype(float))
+    with pytest.raises(ValueError, match="with_mean=False"):
+        prepare.StandardScaler().fit(rows)
+    with pytest.raises(ValueError, match="with_centering=False"):
+        prepare.RobustScaler().fit(rows)
+
+
+def test_quantiles_of_sparse_rows_are_those_of_scikit_learn(rng):
+    rows = sp.csc_array(rng.poisson(0.5, size=(50, 3)).astype(float))
+    for ignore in (False, True):
+        given = {"n_quantiles": 10, "ignore_implicit_zeros": ignore}
+        ours = prepare.QuantileTransformer(**given).fit_transform(rows)
+        peer = preprocessing.QuantileTransformer(**given).fit_transform(rows)
+        np.testing.assert_array_equal(ours.toarray(), peer.toarray())

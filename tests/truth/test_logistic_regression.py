@@ -285,3 +285,13 @@ def test_probabilities_stay_probabilities_in_far_tails():
     far = model.predict_proba([[-1e9], [1e9]])
     np.testing.assert_allclose(far, [[1, 0], [0, 1]], atol=1e-300)
     assert np.isfinite(model.decision_function([[1e99]])).all()
+
+
+def test_parameters_that_penalty_overrides_are_named(rng):
+    X, y = problem(rng)
+    with pytest.warns(GnomonWarning, match="penalty=None will ignore the C"):
+        LogisticRegression(penalty=None, C=4.0).fit(X, y)
+    with pytest.warns(GnomonWarning, match="penalty=l2 with l1_ratio=0.5"):
+        LogisticRegression(penalty="l2", l1_ratio=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="needs l1_ratio"):
+        LogisticRegression(penalty="elasticnet", l1_ratio=None).fit(X, y)

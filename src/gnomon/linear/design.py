@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 
 from gnomon.contract import Data
+from gnomon.contract.coefficients import dense
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
-from gnomon.engine.stored import Array
 from gnomon.engine.sums import Chunk, read_only_ones
 from gnomon.linear.solve import EPS
 
@@ -133,43 +133,9 @@ def shifted_times(rows, shift, factors, out):
             out[i, p] = factor
 
 
-def dense(coefficients: Any) -> np.ndarray:
-    """Coefficients as an array, whether they are sparse or not."""
-    return coefficients.toarray() if sp.issparse(coefficients) else np.asarray(coefficients)
-
-
 def decision(rows, coefficients: Any, intercepts) -> np.ndarray:
     """``rows @ coefficients.T + intercepts`` for dense or sparse rows and coefficients."""
     return np.asarray(rows @ dense(coefficients).T) + intercepts
-
-
-class SparseCoefficients:
-    """Coefficients of a classifier that can be kept as a sparse matrix."""
-
-    coef_: Any
-    _stored = {
-        "coef_": Array("f", (None, "n_columns")),
-    }
-
-    def sparsify(self):
-        """Keep ``coef_`` as a sparse matrix: saves memory where most coefficients are zero.
-
-        Returns
-        -------
-        self : object
-        """
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
-
-    def densify(self):
-        """Keep ``coef_`` as an array, which is the default.
-
-        Returns
-        -------
-        self : object
-        """
-        self.coef_ = dense(self.coef_)
-        return self
 
 
 def fractional_weights(weights: np.ndarray) -> int:

@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Regressor, SumLearner, Takes, intake
+from gnomon.contract.coefficients import dense
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import (
     FLAG,
@@ -45,7 +46,6 @@ from gnomon.linear.coordinate_descent import on_products
 from gnomon.linear.design import (
     Design,
     decision,
-    dense,
     first_means,
     fractional_weights,
     is_sparse,

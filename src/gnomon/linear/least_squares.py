@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.optimize import nnls
 
 from gnomon.contract import Data, Regressor, Step, SumLearner, Takes, intake
+from gnomon.contract.coefficients import dense
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, at_least
@@ -34,7 +35,6 @@ from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     MOST_DENSE_COLUMNS,
     decision,
-    dense,
     first_means,
     fractional_weights,
     is_sparse,

@@ -27,6 +27,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Step, SumLearner, Takes
+from gnomon.contract.coefficients import SparseCoefficients, dense
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
@@ -47,9 +48,7 @@ from gnomon.engine.sums import (
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     Design,
-    SparseCoefficients,
     decision,
-    dense,
     first_means,
     fractional_weights,
     is_sparse,

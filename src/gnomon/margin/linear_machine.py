@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.contract import ScoringClassifier
+from gnomon.contract.coefficients import SparseCoefficients, dense
 from gnomon.engine.stored import Array, Optional
 
 # products of several such numbers with their planes can still be computed with
@@ -22,7 +23,7 @@ def one_against_rest(codes: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(codes[None, :] == np.arange(n_classes)[:, None], 1.0, -1.0)
 
 
-class LinearMachine(ScoringClassifier):
+class LinearMachine(SparseCoefficients, ScoringClassifier):
     """A classifier by planes ``coef_`` and ``intercept_``."""
 
     _largest = LARGEST
@@ -39,4 +40,4 @@ class LinearMachine(ScoringClassifier):
         return planes[:, -1] * float(self.fit_intercept)
 
     def _scores(self, rows) -> np.ndarray:
-        return np.asarray(rows @ self.coef_.T) + self.intercept_
+        return np.asarray(rows @ dense(self.coef_).T) + self.intercept_

@@ -118,6 +118,44 @@ class StandardScaler(BatchScaler):
         """Missing cells; sparse rows, whose zeros the subtraction would fill."""
         return Takes(missing=True, sparse=not self.with_mean)
 
+    def _sparse_refusal(self):
+        return ValueError(
+            "Cannot center sparse matrices: pass `with_mean=False` instead, or X.toarray()"
+        )
+
+    def transform(self, X, copy=None):
+        """Subtract the means and divide by the standard deviations.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        copy : bool, default=None
+            Has no effect here: what is given is never written to.
+
+        Returns
+        -------
+        X_new : array, sparse matrix, data frame or Table
+            Of the kind that was given.
+        """
+        return super().transform(X)
+
+    def inverse_transform(self, X, copy=None):
+        """Multiply by the standard deviations and add the means.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+            As ``transform`` gives it.
+        copy : bool, default=None
+            Has no effect here: what is given is never written to.
+
+        Returns
+        -------
+        X_original : array, sparse matrix, data frame or Table
+            Of the kind that was given.
+        """
+        return super().inverse_transform(X)
+
     def _fitted(self, X, weights):
         weighted = weights is not None and (weights != 1).any()
         if weighted or not (self.with_mean or self.with_std):
@@ -374,6 +412,11 @@ class RobustScaler(Unweighted):
     def natively(self) -> Takes:  # type: ignore[override]
         """Missing cells; sparse rows, whose zeros the subtraction would fill."""
         return Takes(missing=True, sparse=not self.with_centering)
+
+    def _sparse_refusal(self):
+        return ValueError(
+            "Cannot center sparse matrices: use `with_centering=False` instead, or X.toarray()"
+        )
 
 
 @method(

@@ -113,7 +113,8 @@ class QuantileTransformer(Unweighted):
     output_distribution : {"uniform", "normal"}, default="uniform"
         The distribution of the result.
     ignore_implicit_zeros : bool, default=False
-        Has an effect on sparse rows only, which are not taken here.
+        Whether cells of sparse rows that are not stored are left out; without it sparse rows
+        must not be negative.
     subsample : int or None, default=10000
         Rows, drawn at random, that the quantiles are computed from where there are more.
     random_state : int, RandomState instance or None, default=None
@@ -146,7 +147,7 @@ class QuantileTransformer(Unweighted):
     array([0. , 0.5, 1. ])
     """
 
-    natively = Takes(missing=True)
+    natively = Takes(missing=True, sparse=True)
     _keeps_rows = True  # as many landmarks as rows, up to n_quantiles
     _peer = preprocessing.QuantileTransformer
     _parameter_constraints = {

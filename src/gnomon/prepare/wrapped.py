@@ -86,10 +86,7 @@ class WrappedFilter(HoldsPeer, NumberFilter):
         """X without numbers that overflow, in C order; what else it must be, scikit-learn says."""
         if sp.issparse(X):
             if not self.natively.sparse:
-                raise TypeError(
-                    f"Sparse data was passed, and {type(self).__name__} with these parameters "
-                    "takes dense rows only; use X.toarray()"
-                )
+                raise self._sparse_refusal()
             refuse_huge(self, X.tocsr())
             return X
         rows = np.asarray(X)
@@ -98,6 +95,12 @@ class WrappedFilter(HoldsPeer, NumberFilter):
             precise = rows.dtype if rows.dtype.itemsize > 2 else np.dtype(np.float64)
             return np.ascontiguousarray(rows, dtype=precise)
         return X
+
+    def _sparse_refusal(self) -> Exception:
+        return TypeError(
+            f"Sparse data was passed, and {type(self).__name__} with these parameters "
+            "takes dense rows only; use X.toarray()"
+        )
 
     def _fit_block(self, block, weights):
         self._keep_fitted(self._fitted(block, weights))

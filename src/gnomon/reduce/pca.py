@@ -439,7 +439,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             return rank
         if self.n_components == "mle":
             return spectrum.likeliest_number(found, divisor + self.ddof)
-        shares = np.cumsum(found.values[:rank]) / found.total
+        shares = np.cumsum(found.values[:rank] / found.total)  # to the bit as users add them up
         return min(int(np.searchsorted(shares, self.n_components, side="right")) + 1, rank)
 
     def _fit_in_memory(self, data: Data) -> None:
