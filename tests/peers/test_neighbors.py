@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial import distance as scipy_distance
 from sklearn import neighbors as peer
+from sklearn.metrics import DistanceMetric
 from sklearn.metrics import pairwise as peer_pairwise
 
 from gnomon.neighbors import (
@@ -132,3 +133,25 @@ def test_the_nearest_of_sixty_thousand_digits_errs_on_three_in_a_hundred():
     train, labels, test, wanted = digits()
     error = 1 - KNeighborsClassifier(1, metric="euclidean").fit(train, labels).score(test, wanted)
     assert error == pytest.approx(0.0309, abs=1e-9)  # 3.09 %, the published figure without tricks
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("euclidean", {}),
+        ("manhattan", {}),
+        ("chebyshev", {}),
+        ("minkowski", {"p": 3}),
+        ("minkowski", {"p": 2, "w": [1.0, 2.0, 3.0]}),
+        ("seuclidean", {"V": [1.0, 2.0, 3.0]}),
+        ("braycurtis", {}),
+    ],
+)
+def test_metric_objects_of_scikit_learn_find_the_same_neighbors(name, given, rng):
+    metric = DistanceMetric.get_metric(name, **given)
+    rows, queries = rng.random((40, 3)), rng.random((9, 3))
+    ours = NearestNeighbors(n_neighbors=4, metric=metric).fit(rows).kneighbors(queries)
+    theirs = peer.NearestNeighbors(n_neighbors=4, metric=metric, algorithm="ball_tree")
+    found = theirs.fit(rows).kneighbors(queries)
+    np.testing.assert_array_equal(ours[1], found[1])
+    np.testing.assert_allclose(ours[0], found[0], rtol=1e-12)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import DistanceMetric
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
@@ -918,7 +919,7 @@ def distance_of(metric: Any, p: float = 2, metric_params: dict[str, Any] | None 
 
     Parameters
     ----------
-    metric : str, Distance or callable
+    metric : str, Distance, DistanceMetric of scikit-learn, or callable
         A name of scikit-learn or SciPy ("minkowski", "euclidean", "manhattan", "chebyshev",
         "seuclidean", "hamming", "mahalanobis", "cosine", "correlation", "haversine", "canberra",
         "jaccard", "nan_euclidean", "precomputed" ...), or one of our own: "standardized" (columns
@@ -943,6 +944,8 @@ def distance_of(metric: Any, p: float = 2, metric_params: dict[str, Any] | None 
     arguments = dict(metric_params or {})
     if isinstance(metric, Distance):
         return copy.deepcopy(metric)
+    if isinstance(metric, DistanceMetric):
+        return distance_of_object(metric)
     if callable(metric):
         return FunctionDistance(metric, arguments=arguments)
     name = SYNONYMS.get(metric, metric)
@@ -956,6 +959,20 @@ def distance_of(metric: Any, p: float = 2, metric_params: dict[str, Any] | None 
         raise DataError(
             f"metric_params={metric_params!r} does not fit {metric!r}: {error}"
         ) from None
+
+
+def distance_of_object(metric: DistanceMetric) -> Distance:
+    """The distance that an object of scikit-learn's ``DistanceMetric`` computes."""
+    power, weights, _ = metric.__getstate__()
+    kind = type(metric).__name__.rstrip("3264").removesuffix("Distance")
+    if kind in ("Euclidean", "Manhattan", "Chebyshev", "Minkowski"):
+        w = weights if kind == "Minkowski" and len(weights) else None
+        return MinkowskiDistance(power, w=w)
+    return FunctionDistance(_by_object, arguments={"metric": metric})
+
+
+def _by_object(one: np.ndarray, other: np.ndarray, metric: DistanceMetric) -> float:
+    return float(metric.pairwise(one[None, :], other[None, :])[0, 0])
 
 
 def sparse_distance_of(metric: Any, p: float = 2, metric_params: Any = None) -> Distance:

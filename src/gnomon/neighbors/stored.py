@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import DistanceMetric
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Learner, Takes
@@ -49,7 +50,7 @@ MOST_TIES = 2**20  # rows tied with their queries' k-th neighbours that are held
 # of a query with more ties all rows are looked at. Measured on rows of whole numbers.
 MORE = 4
 MOST_ASKED = 1024
-METRIC: list = [Words(NAMES, SYNONYMS), Distance, callable]
+METRIC: list = [Words(NAMES, SYNONYMS), Distance, DistanceMetric, callable]
 SEARCH: dict[str, list] = {
     "metric": METRIC,
     "algorithm": [StrOptions(set(ALGORITHMS))],
