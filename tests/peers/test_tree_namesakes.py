@@ -179,3 +179,17 @@ def test_two_members_of_one_name_are_refused_and_members_may_be_dropped(rows, cl
     assert stack.transform(rows).shape == (120, 6)
     assert stack.stack_method_ == ["predict_proba", "predict_proba"]
     assert isinstance(stack.final_estimator_, LogisticRegression)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_full_tree_is_exact_on_the_rows_that_it_was_drawn(rng, weighted):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    weights = np.where(np.arange(40) % 7 == 0, 0.0, 1.0) if weighted else None
+    forest = RandomForestRegressor(5, max_samples=60, oob_score=True, random_state=0)
+    forest.fit(X, y, sample_weight=weights)
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_):
+        assert len(rows) == 60  # more draws than rows
+        np.testing.assert_allclose(tree.predict(X[rows]), y[rows])
+        assert weights is None or (weights[rows] > 0).all()
+    whole = ExtraTreesClassifier(2, random_state=0).fit(X, y > 0)
+    assert [each.tolist() for each in whole.estimators_samples_] == [list(range(40))] * 2

@@ -92,3 +92,10 @@ def test_pairs_of_directions_are_reported_one_after_the_other(rng):
     for k, end in enumerate(ends):
         found = model.history_.states[end]["x_weights"]
         assert abs(found @ model.x_weights_[:, k]) == pytest.approx(1.0)
+
+
+def test_passes_that_are_made_again_for_the_history_do_not_warn(rng, recwarn):
+    X = rng.normal(size=(50, 5))
+    model = LassoCV(cv=3).fit(X, X[:, 0] + 0.1 * rng.normal(size=50))
+    assert len(model.history_) > 1
+    assert not [each for each in recwarn if each.category is ConvergenceWarning]

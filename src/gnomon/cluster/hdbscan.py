@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import VALID_METRICS
 from sklearn.utils._param_validation import Hidden
 from sklearn.utils.validation import check_is_fitted
@@ -33,6 +34,15 @@ from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Optional, Whole
+
+
+class Reached(NamedTuple):
+    """The tree that `dbscan_clustering` cuts: edges of distinct rows, with their lengths."""
+
+    weights: np.ndarray
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    places: np.ndarray = np.empty(0, np.int64)  # of each row among the distinct ones
+    given: np.ndarray = np.empty(0, np.int64)  # of each row among those given to fit
 
 
 @method(
@@ -155,6 +165,7 @@ class HDBSCAN(RowsClusterer):
     natively = Takes(sparse=True)
     _largest = 1e140
     _keeps_rows = True
+    _transient = ("_reached",)
     _stored = {
         "centroids_": Optional(Array("f8", ("n_clusters_", "n_columns"))),
         "core_distances_": Array("f8", ("n_core_distances",)),
@@ -204,25 +215,37 @@ class HDBSCAN(RowsClusterer):
         return Metric(self.metric, self.metric_params)
 
     def _learn(self, X, y, sample_weight):
-        for name in ("probabilities_", "centroids_", "medoids_"):
+        for name in ("probabilities_", "centroids_", "medoids_", "_reached"):
             vars(self).pop(name, None)
+        if isinstance(X, (list, tuple)) and all(np.ndim(row) == 1 for row in X):
+            X = np.asarray(X)
         left_out = self._rows_left_out(X)
         if left_out is None:
             super()._learn(X, y, sample_weight)
         else:
-            self._learn_finite(np.asarray(X, dtype=np.float64), left_out, sample_weight)
+            X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+            self._learn_finite(X, left_out, sample_weight)
         return self
 
     def _rows_left_out(self, X) -> np.ndarray | None:
         """The label of rows of an array with missing or infinite cells, 0 for others; or None."""
-        if sp.issparse(X) or self._metric().is_precomputed or not hasattr(X, "dtype"):
+        if self._metric().is_precomputed or not hasattr(X, "dtype"):
             return None
+        if sp.issparse(X):
+            cells = X.tocoo()
+            wrong = ~np.isfinite(cells.data)
+            if cells.ndim != 2 or not wrong.any():
+                return None
+            label = np.zeros(X.shape[0], np.int64)
+            label[cells.row[wrong]] = -2
+            label[cells.row[np.isnan(cells.data)]] = -3
+            return label
         if X.dtype.kind != "f" or np.ndim(X) != 2 or np.isfinite(X).all():
             return None
         label = np.where(np.isinf(X).any(axis=1), -2, 0)
         return np.where(np.isnan(X).any(axis=1), -3, label)
 
-    def _learn_finite(self, X: np.ndarray, label: np.ndarray, sample_weight) -> None:
+    def _learn_finite(self, X, label: np.ndarray, sample_weight) -> None:
         kept = label == 0
         if not kept.any():
             raise ValueError("every row has a missing or infinite cell: there is nothing to fit")
@@ -231,6 +254,7 @@ class HDBSCAN(RowsClusterer):
         labels, shares = label.astype(np.int64), np.where(label == -3, np.nan, 0.0)
         labels[kept], shares[kept] = self.labels_, self.probabilities_
         self.labels_, self.probabilities_ = labels, shares
+        self._reached = self._reached._replace(given=np.flatnonzero(kept)[self._reached.given])
 
     def _fit(self, data: Data) -> None:
         valid = METRICS if self.algorithm in ("auto", "brute") else VALID_METRICS[self.algorithm]
@@ -245,6 +269,8 @@ class HDBSCAN(RowsClusterer):
             places = distinct.places
         else:
             places = self._group_any_metric(data)
+        kept = np.ones(len(places), bool) if data.kept is None else data.kept
+        self._reached = self._reached._replace(places=places, given=np.flatnonzero(kept))
         labels, shares = self.row_labels_[places], self.row_probabilities_[places]
         self._store_centers(data.rows, labels, shares)
         if data.kept is None:
@@ -286,6 +312,7 @@ class HDBSCAN(RowsClusterer):
         self.row_labels_ = np.full(n, -1, np.int64)
         self.row_probabilities_ = np.zeros(n)
         self.stability_, self.reach_ = np.empty(0), np.empty(0)
+        self._reached = Reached(weights)
         size, enough = self._sizes()
         if n > 1 and weights.sum() >= max(size, enough):
             by_distance = np.argsort(table, axis=1, kind="stable")
@@ -302,6 +329,7 @@ class HDBSCAN(RowsClusterer):
                 )
             merges = np.empty((n - 1, 4))
             name_merges(one, other, length, weights, merges)
+            self._reached = Reached(weights, (one, other, length))
             found = self._chosen(condensed(merges, weights, size))
             self.row_labels_, self.row_probabilities_ = found
         self.n_clusters_ = len(self.stability_)
@@ -320,6 +348,7 @@ class HDBSCAN(RowsClusterer):
         self.rows_, self.core_distances_ = rows, np.full(n, np.inf)
         labels, staying = np.full(n, -1, np.int64), np.zeros(n)
         self.stability_, self.reach_ = np.empty(0), np.empty(0)
+        self._reached = Reached(weights)
         if n > 1 and weights.sum() >= max(size, enough):
             squared = core_distances(rows, weights, enough, self.n_jobs)
             self.core_distances_ = np.sqrt(squared)
@@ -328,6 +357,7 @@ class HDBSCAN(RowsClusterer):
             merges = np.empty((n - 1, 4))
             lengths = np.sqrt(edges.squared) / self.alpha
             name_merges(edges.one, edges.other, lengths, weights, merges)
+            self._reached = Reached(weights, (edges.one, edges.other, lengths))
             labels, staying = self._chosen(condensed(merges, weights, size))
         self.row_labels_, self.row_probabilities_ = labels, staying
         self.n_clusters_ = len(self.stability_)
@@ -361,6 +391,38 @@ class HDBSCAN(RowsClusterer):
         staying = np.ones(len(labels))
         np.divide(np.minimum(tree.density, death), death, out=staying, where=np.isfinite(death))
         return labels, np.where(labels >= 0, staying, 0.0)
+
+    def dbscan_clustering(self, cut_distance, min_cluster_size=5) -> np.ndarray:
+        """The clusters of DBSCAN without border rows at one radius, from the tree of the fit.
+
+        Parameters
+        ----------
+        cut_distance : float
+            Rows that reach each other by less are in one cluster.
+        min_cluster_size : int, default=5
+            Smaller clusters are noise.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Of the rows of ``fit``: -1 for noise, -2 and -3 for infinite and missing cells.
+        """
+        check_is_fitted(self)
+        tree = getattr(self, "_reached", None)
+        if tree is None:
+            raise AttributeError("dbscan_clustering needs the tree of fit, which no model file has")
+        labels = np.where(self.labels_ < -1, self.labels_, -1)
+        if tree.edges is None:
+            return labels
+        n, (one, other, length) = self.rows_.shape[0], tree.edges
+        near = length < cut_distance
+        links = sp.coo_array((np.ones(near.sum()), (one[near], other[near])), shape=(n, n))
+        _, part = connected_components(links, directed=False)
+        # copies of a row reach each other at its core distance
+        copies = np.where(self.core_distances_ < cut_distance, tree.weights, 1.0)
+        small = np.bincount(part, copies) < min_cluster_size
+        labels[tree.given] = numbered_by_first(np.where(small[part], -1, part)[tree.places])
+        return labels
 
     def predict(self, X) -> np.ndarray:
         """The cluster of the nearest row of ``fit``, where it is within reach, or -1.

@@ -10,11 +10,13 @@ Texts: 000 10.4.2, 11.4.1 · 001 7.2.1-7.2.4 · 004 4.7.
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn import linear_model
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from gnomon.contract.recorded import Recorded, Steps, minimizing
@@ -67,7 +69,9 @@ class AlongPath(ByFolds):
         model.set_params(**asked | {"max_iter": 1, "warm_start": True, "precompute": False})
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
         for _ in range(self.n_iter_ - 1 if self.selection == "cyclic" else 0):
-            model.fit(rows, y.ravel(), sample_weight=weights)
+            with warnings.catch_warnings():  # one pass never converges
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(rows, y.ravel(), sample_weight=weights)
             self._told(steps, model, rows, y, weights)
         self._told(steps, self, rows, y, weights)
 

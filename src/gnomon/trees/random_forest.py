@@ -16,7 +16,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -197,15 +197,29 @@ def draws_of(max_samples: int | float | None, n_rows: int) -> int:
         return n_rows
     if isinstance(max_samples, float):
         return max(round(n_rows * max_samples), 1)
-    if max_samples > n_rows:
-        raise ValueError(f"`max_samples` must be <= n_samples={n_rows} but got value {max_samples}")
     return int(max_samples)
+
+
+class Drawn(NamedTuple):
+    """What the rows of each tree are computed from again."""
+
+    bootstrap: Bootstrap | None
+    seeds: np.ndarray
+    n_rows: int
+    kept: np.ndarray | None
+
+    def rows_of(self, tree: int) -> np.ndarray:
+        """Positions of a tree's rows among those given, each as often as it was drawn."""
+        rows = np.arange(self.n_rows) if self.kept is None else np.flatnonzero(self.kept)
+        if self.bootstrap is not None:
+            rows = np.repeat(rows, self.bootstrap.counts(int(self.seeds[tree])))
+        return rows.astype(np.int32)
 
 
 class ManyTrees(GrowsTrees):
     """A learner whose model is a forest."""
 
-    _transient = ("_packed", "_members")
+    _transient = ("_packed", "_members", "_samples")
     _splitter = "best"
     _member: ClassVar[type]
 
@@ -242,6 +256,7 @@ class ManyTrees(GrowsTrees):
         seeds = self._rng().integers(2**63, size=(self.n_estimators, 2))
         bootstrap = Bootstrap(data, self.max_samples) if self.bootstrap else None
         make_growth = self._exact_growth if self._is_exact else self._histogram_growth
+        self._samples = Drawn(bootstrap, seeds[:, 0], data.n_rows, data.kept)
         grow = make_growth(data, bootstrap)
         course = self._course("tree", self.n_estimators)
         grown = in_order(grow, seeds[len(before) :], self.n_jobs, anywhere=True)
@@ -422,6 +437,14 @@ class ManyTrees(GrowsTrees):
         names = inspect.signature(self._member).parameters
         given = {name: getattr(self, name) for name in names if name in vars(self)}
         return self._member(**given | {"splitter": self._splitter, "n_jobs": None})
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows of each tree, as often as they were drawn; not in a model file."""
+        drawn = vars(self).get("_samples")
+        if drawn is None:
+            raise AttributeError("estimators_samples_ is known after fit, until the model is saved")
+        return [drawn.rows_of(tree) for tree in range(len(self.trees_))]
 
     @property
     def estimators_(self) -> list:
