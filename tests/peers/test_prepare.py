@@ -122,3 +122,25 @@ def test_quantiles_of_sparse_rows_are_those_of_scikit_learn(rng):
         ours = prepare.QuantileTransformer(**given).fit_transform(rows)
         peer = preprocessing.QuantileTransformer(**given).fit_transform(rows)
         np.testing.assert_array_equal(ours.toarray(), peer.toarray())
+
+
+@pytest.mark.parametrize("strategy", ["most_frequent", "constant"])
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_missing_words_of_a_data_frame_are_filled_as_by_scikit_learn(strategy, dtype):
+    frame = pd.DataFrame(
+        {"a": ["x", None, "y", "y"], "b": ["q", "p", None, None], "n": [1.0, np.nan, 3.0, 3.0]}
+    )
+    words = frame[["a", "b"]].astype(dtype)
+    peer = impute.SimpleImputer(strategy=strategy).fit(words)
+    ours = prepare.SimpleImputer(strategy=strategy).fit(frame.assign(**words))
+    found = ours.transform(frame.assign(**words))
+    assert found[["a", "b"]].to_numpy(object).tolist() == peer.transform(words).tolist()
+    assert found["n"].tolist() == [1.0, 3.0 if strategy == "most_frequent" else 0.0, 3.0, 3.0]
+    assert list(ours.words_.values()) == peer.statistics_.tolist()
+
+
+def test_the_indicator_of_an_imputer_is_that_of_scikit_learn():
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    ours = prepare.SimpleImputer(add_indicator=True).fit(X)
+    assert ours.indicator_.features_.tolist() == [1]
+    assert prepare.SimpleImputer().fit(X).indicator_ is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sklearn import impute
 from sklearn.utils._param_validation import MissingValues
 
@@ -10,9 +12,12 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, StrOptions
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array
+from gnomon.engine.stored import Array, DictOf, Optional, Text
 from gnomon.prepare.base import COLUMNS
 from gnomon.prepare.wrapped import Unweighted
+from gnomon.table.kinds import Kind
+
+WORDS = (Kind.CATEGORY, Kind.ORDERED, Kind.TEXT)
 
 
 @method(
@@ -31,8 +36,9 @@ class SimpleImputer(Unweighted):
     a reason. `Impute` fills columns of all kinds of a table at once; `KNNImputer` and
     `RegressionImpute` look at the other columns.
 
-    Texts: 000c 16.1.1, 003 2.1.9.4. On arrays it is scikit-learn's class; of a table, columns of
-    numbers are filled and others pass through.
+    Texts: 000c 16.1.1, 003 2.1.9.4. On arrays it is scikit-learn's class. Of a table, columns of
+    numbers are filled, by "most_frequent" and "constant" columns of words too; others pass through
+    (scikit-learn refuses a table with words for means and medians).
 
     Parameters
     ----------
@@ -53,6 +59,10 @@ class SimpleImputer(Unweighted):
     ----------
     statistics_ : ndarray of shape (n_columns,)
         What missing cells of each column concerned become.
+    words_ : dict
+        What missing cells of each column of words become, by its name.
+    indicator_ : MissingIndicator or None
+        scikit-learn's, with ``add_indicator=True``.
     positions_ : ndarray of int
         Positions of the columns concerned.
     kinds_ : list of str
@@ -86,6 +96,7 @@ class SimpleImputer(Unweighted):
     }
     _stored = {
         "statistics_": Array("Of", (None,)),
+        "words_": Optional(DictOf(Text())),
     }
 
     def __init__(
@@ -106,3 +117,41 @@ class SimpleImputer(Unweighted):
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
         self.columns = columns
+
+    @property
+    def indicator_(self):
+        """scikit-learn's ``MissingIndicator``, or None without ``add_indicator``."""
+        return self._inner().indicator_
+
+    def _keep_array(self, inner):
+        super()._keep_array(inner)
+        self.words_ = {}
+
+    def _fit_columns(self, grid, columns, weights):
+        self.words_ = {}
+        super()._fit_columns(grid, columns, weights)
+        if self.columns is None and self.strategy in ("most_frequent", "constant"):
+            for position, column in enumerate(columns):
+                if column.kind in WORDS and (word := self._word(grid.column(position))) is not None:
+                    self.words_[column.name] = word
+
+    def _word(self, column: pa.ChunkedArray) -> str | None:
+        if self.strategy == "constant":
+            return "missing_value" if self.fill_value is None else str(self.fill_value)
+        counts = pc.value_counts(column.drop_null().cast(pa.string())).to_pylist()
+        if not counts:
+            return None
+        most = max(each["counts"] for each in counts)
+        return min(each["values"] for each in counts if each["counts"] == most)
+
+    def _changed(self, grid):
+        values, passed = super()._changed(grid)
+        words = getattr(self, "words_", {})  # which files of former versions lack
+        for place, position in enumerate(passed):
+            word = words.get(grid.names[position]) if position >= 0 else None
+            if word is None or not (column := grid.column(position)).null_count:
+                continue
+            filled = pc.fill_null(column.cast(pa.string()), word)
+            is_coded = pa.types.is_dictionary(column.type)
+            values[place], passed[place] = filled.dictionary_encode() if is_coded else filled, -1
+        return values, passed
