@@ -23,7 +23,7 @@ class SparseCoefficients:
         "coef_": Array("f", (None, "n_columns")),
     }
 
-    def sparsify(self):
+    def sparsify(self) -> Any:
         """Keep ``coef_`` as a sparse matrix: saves memory where most coefficients are zero.
 
         Returns
@@ -33,7 +33,7 @@ class SparseCoefficients:
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Any:
         """Keep ``coef_`` as an array, which is the default.
 
         Returns
