@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class OverSearch(OverScikitLearn):
     _copies = 0.7
     _transient = ("scorer_", "_checked_cv_orig")
     _keeps_cells = True  # the estimator inside takes frames
+    _many_targets = True  # where the estimator inside takes them
     _stored = {
         "n_features_in_": Optional(Whole(1)),
         "pre_dispatch": Optional(Anything()),
@@ -111,7 +113,11 @@ class OverSearch(OverScikitLearn):
     ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """A table as it is: an estimator of this library encodes it, a pipeline says how."""
         if not needs_encoder(X):
-            return super()._taken(X, given, more)
+            if self.cv is None or isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
+                return super()._taken(X, given, more)
+            self._check_target(X, given.get("y"))  # folds are positions of rows: all rows stay
+            rows, of_table = self._unnamed(X, more)
+            return rows, given, of_table
         table = intake.as_table(X)
         y = given.get("y")
         if isinstance(y, str):
