@@ -118,14 +118,17 @@ def counted(mode: str, name: str, done: dict[str, list[dict]], kept: bool = Fals
                 rows |= {row["id"]: row for row in ours if row["id"] in ids}
                 continue
         baseline = run_module("baseline", module)
-        passing = [row["id"] for row in baseline if row["passed"] and name in row["classes"]]
-        ids = set(some_of_each(passing, MOST) if MOST else passing)
+        native = mode == "native"
+        rows_of = [row for row in baseline if row["passed"]]
+        uses = {row["id"] for row in rows_of if name in row["classes"]}
+        tried = [row["id"] for row in rows_of if row["id"] in uses or not native]
+        only = set(some_of_each(tried, MOST) if MOST else tried)
+        ids = only & uses
         if not ids:
             continue
-        key = f"{name} {module}" if mode == "native" else module
+        key = f"{name} {module}" if native else module
         if key not in done:
-            only = ids if mode == "native" else None
-            done[key] = run_module(mode, module, name if mode == "native" else "", only, kept)
+            done[key] = run_module(mode, module, name if native else "", only, kept)
         applicable |= ids
         rows |= {row["id"]: row for row in done[key] if row["id"] in ids}
     if mode == "native":  # what constructs scikit-learn's class within scikit-learn says nothing

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.base import is_classifier, is_regressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
@@ -107,6 +107,11 @@ class OverSearch(OverScikitLearn):
             end, reconstruction_attributes=lambda: self._public() | of_table
         )
         return context
+
+    def _check_target(self, X: Any, y: Any) -> None:
+        if np.asarray(y).shape[1:] == (1,):
+            column_or_1d(y, warn=True)
+        super()._check_target(X, y)
 
     def _taken(
         self, X: Any, given: dict[str, Any], more: bool
