@@ -18,6 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from docstring_examples import examples
 from example_pictures import picture_of_example
 from figures import html_of
 from pictures import picture
@@ -94,14 +95,14 @@ def picture_of(method: Method, folder: Path) -> str:
 
 
 def method_page(method: Method, duels: list[dict], drawn: str) -> str:
-    """What, when, when not, formula, picture, parameters, example, texts, duels of a method."""
+    """What, when, when not, formula, example, picture, duels and reference of a method."""
     facts = [
-        ("Use it", method.use),
-        ("Not", method.avoid),
+        ("When to use it", method.use),
+        ("When not", method.avoid),
         ("Task", TASKS.get(method.task, method.task)),
         ("Takes", KINDS[method.takes]),
         ("Texts", method.texts + " (:doc:`/references`)"),
-        ("Same in", ", ".join(f"``{peer}``" for peer in method.peers)),
+        ("As in", ", ".join(f"``{peer}``" for peer in method.peers)),
         ("Built on", "gnomon's own code" if method.on == "own" else method.on),
         ("Also called", ", ".join(method.synonyms)),
         ("Needs", f"the package ``{method.requires}``" if method.requires else ""),
@@ -111,6 +112,8 @@ def method_page(method: Method, duels: list[dict], drawn: str) -> str:
         if text:
             parts += [f"   * - {name}", f"     - {text}"]
     parts += ["", ".. math::", "", f"   {FORMULAS[method.name]}"]
+    parts += ["", title("Example", "-"), ".. code-block:: pycon", ""]
+    parts += [textwrap.indent(as_typed(method.cls), "   ")]
     if drawn:
         parts += ["", title("At work", "-"), ".. raw:: html", "", f"   {drawn}"]
     if duels:
@@ -119,6 +122,15 @@ def method_page(method: Method, duels: list[dict], drawn: str) -> str:
     parts += [f".. autoclass:: gnomon.{method.package}.{method.name}", "   :members:"]
     parts += ["   :inherited-members:", "   :exclude-members: " + ", ".join(ROUTING), ""]
     return "\n".join(parts)
+
+
+def as_typed(public: Any) -> str:
+    """The examples of a docstring as a session of the interpreter, nothing else between them."""
+    lines = []
+    for example in examples(public):
+        first, *more = example.source.splitlines()
+        lines += [f">>> {first}", *(f"... {line}" for line in more), *example.want.splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 # of callbacks and metadata routing, which scikit-learn generates: the same for every estimator

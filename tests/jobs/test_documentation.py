@@ -148,6 +148,7 @@ def run_command(words: list[str], folder: Path) -> None:
 
 
 @pytest.mark.slow  # a process for each command
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if commands_of(page)], ids=lambda p: p.stem
 )
@@ -268,7 +269,7 @@ def test_the_site_is_built_without_a_warning_and_searched_from_files(site):
 def test_every_page_of_a_method_is_whole(site):
     for method in methods():
         text = (site / "methods" / method.package / f"{method.name}.html").read_text("utf-8")
-        for part in ("<math", "gnomon-figure", "&gt;&gt;&gt;", "Use it", "Texts"):
+        for part in ("<math", "gnomon-figure", "&gt;&gt;&gt;", "When to use it", "Texts"):
             found = part in text
             assert found or (part == "gnomon-figure" and method.requires), (method.name, part)
     assert len(list((site / "gallery").rglob("*.html"))) > 60

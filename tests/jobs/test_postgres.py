@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import gnomon
 from gnomon.table import Kind, ReadError, example, scan
 from gnomon.workbench.base.runs import read_record
+from gnomon.workbench.cli import app
 from tests.jobs.postgres import PASSWORD, URL_PASSWORD, missing, running
 from tests.jobs.web import browsed, served, submit, text_of
 
@@ -101,9 +103,10 @@ def test_refusals_of_a_server_name_the_place_and_not_the_password(url):
 
 
 def test_look_takes_the_url_and_writes_no_password_down(url, tmp_path):
-    looked = command(url, tmp_path, "look", f"{url}#table=customers", "--name", "seen")
-    assert looked.returncode == 0, looked.stderr
-    assert "2,000 rows" in looked.stdout
+    words = ["look", f"{url}#table=customers", "--runs", str(tmp_path), "--name", "seen"]
+    looked = CliRunner().invoke(app, words)
+    assert looked.exit_code == 0, looked.output
+    assert "2,000 rows" in looked.output
     assert files_with_the_password(tmp_path) == []
 
 
