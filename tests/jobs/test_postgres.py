@@ -137,7 +137,7 @@ def test_a_table_of_a_server_is_opened_in_the_browser_and_its_script_reads_it_ag
         script = page.evaluate("fetch('/script/session.py').then(r => r.text())")
         words = text_of(page, "body")
         last = server.bench.session.table
-        assert len(page.errors) == 2, "the two refusals"
+        assert len(page.errors) == 1, "the refusal of the wrong password"
     for secret in (PASSWORD, URL_PASSWORD):
         assert secret not in script
         assert secret not in words

@@ -51,9 +51,8 @@ def open_source(bench: Workbench, asked: Asked) -> Response:
         given = {"source": source, **given}
         del given[error.choices[0]]
         title, choices = "Which table?", (error.choices[0], error.choices[1][:MOST_CHOICES])
-        return bench.page(
-            "error.html", 400, message=str(error), title=title, choices=choices, given=given
-        )
+        message = f"{error.file} {error.problem}."
+        return bench.page("error.html", message=message, title=title, choices=choices, given=given)
 
 
 def opened(bench: Workbench, source: str) -> Response:
