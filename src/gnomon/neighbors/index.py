@@ -348,12 +348,14 @@ class NeighborIndex:
         """
         places, near, which = [], [], []
         for start, block in self.blocks(rows, stored):
-            i, j = np.nonzero(block <= radius)
+            flat = np.flatnonzero(block <= radius)
+            i, j = np.divmod(flat, block.shape[1])
             places.append(i)
-            near.append(block[i, j])
+            near.append(block.ravel()[flat])
             which.append(start + j)
         place, distances, indices = map(np.concatenate, (places, near, which))
-        order = np.lexsort([indices, distances, place])
+        # of equal distances the first stays first, and rows come in their order
+        order = np.lexsort([distances, place])
         ends = np.cumsum(np.bincount(place, minlength=rows.shape[0]))[:-1]
         return np.split(distances[order], ends), np.split(indices[order], ends)
 

@@ -28,19 +28,40 @@ def term(difference, p):
     return size**p
 
 
+@lean_subkernel
+def add_squares(query, block, size, sums):
+    """Add squared distances, four columns at a time: sums are read and written once for all four.
+
+    block (d * size,) column after column, sums (size,).
+    """
+    d = len(query)
+    for j in range(d % 4):
+        column, value = block[j * size : (j + 1) * size], query[j]
+        for t in range(size):
+            gap = value - column[t]
+            sums[t] += gap * gap
+    for j in range(d % 4, d, 4):
+        part = block[j * size : (j + 4) * size]
+        c_0, c_1 = part[:size], part[size : 2 * size]
+        c_2, c_3 = part[2 * size : 3 * size], part[3 * size :]
+        q_0, q_1, q_2, q_3 = query[j], query[j + 1], query[j + 2], query[j + 3]
+        for t in range(size):
+            g_0, g_1, g_2, g_3 = q_0 - c_0[t], q_1 - c_1[t], q_2 - c_2[t], q_3 - c_3[t]
+            sums[t] = sums[t] + g_0 * g_0 + g_1 * g_1 + g_2 * g_2 + g_3 * g_3
+
+
 @kernel("f8[:,:]", "f8[:,:]", "f8", "i8", "out f8[:,:]")
 def add_power_sums(one, columns, p, first, sums):
     """Add sum_j |a_j - b_j|^p to sums[:, first:]. one (n, d), columns (d, m) of other rows."""
     d, m = columns.shape
     for i in range(len(one)):
         row = sums[i, first : first + m]
+        if p == 2.0:
+            add_squares(one[i], columns.ravel(), m, row)
+            continue
         for j in range(d):
             a = one[i, j]
-            if p == 2.0:
-                for b in range(m):
-                    difference = a - columns[j, b]
-                    row[b] += difference * difference
-            elif p == np.inf:
+            if p == np.inf:
                 for b in range(m):
                     row[b] = max(row[b], abs(a - columns[j, b]))
             else:
@@ -473,34 +494,12 @@ def arrange_boxes(points, blocks, lows, highs):
 
 
 @lean_subkernel
-def leaf_square_sums(query, block, size, sums):
-    """Squared distances, four columns at a time: sums are read and written once for all four.
-
-    block (d * size,) column after column, sums (size,).
-    """
-    d = len(query)
-    sums[:] = 0.0
-    for j in range(d % 4):
-        column, value = block[j * size : (j + 1) * size], query[j]
-        for t in range(size):
-            gap = value - column[t]
-            sums[t] += gap * gap
-    for j in range(d % 4, d, 4):
-        part = block[j * size : (j + 4) * size]
-        c_0, c_1 = part[:size], part[size : 2 * size]
-        c_2, c_3 = part[2 * size : 3 * size], part[3 * size :]
-        q_0, q_1, q_2, q_3 = query[j], query[j + 1], query[j + 2], query[j + 3]
-        for t in range(size):
-            g_0, g_1, g_2, g_3 = q_0 - c_0[t], q_1 - c_1[t], q_2 - c_2[t], q_3 - c_3[t]
-            sums[t] = sums[t] + g_0 * g_0 + g_1 * g_1 + g_2 * g_2 + g_3 * g_3
-
-
-@lean_subkernel
 def leaf_power_sums(query, blocks, start, size, p, sums):
     """Power sums of a query to the points of a leaf; as `power_sum`, to the bit."""
     first = start * len(query)
     if p == 2.0:
-        leaf_square_sums(query, blocks[first : first + size * len(query)], size, sums[:size])
+        sums[:size] = 0.0
+        add_squares(query, blocks[first : first + size * len(query)], size, sums[:size])
         return
     for t in range(size):
         sums[t] = term(query[0] - blocks[first + t], p)
