@@ -55,6 +55,7 @@ from gnomon.margin import (
     solve,
     support_vector_report,
 )
+from gnomon.margin.smo_kernel import solve_pairs
 from gnomon.margin.stochastic_svm import hinge_steps
 
 
@@ -831,3 +832,34 @@ def test_the_dual_objective_rises_from_working_set_to_working_set(rng):
     assert short.n_iter_ == 1
     assert short.history_.stopped == "max_iter"
     assert short.dual_objective_[0] <= model.dual_objective_[0]
+
+
+@pytest.mark.parametrize("n_groups", [1, 2])
+def test_pairs_with_variables_set_aside_end_where_no_pair_violates(n_groups, rng):
+    """Thousands of steps of few columns, so that most variables are set aside and come back."""
+    n = 120
+    rows = rng.normal(size=(n, 6)) * [1, 1, 2, 2, 4, 4]
+    sign = np.where(rows[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    matrix = rows @ rows.T
+    group = (np.arange(n) % n_groups).astype(np.int64)
+    alpha, values = np.zeros(n), sign.copy()
+    pairs, steps = np.empty((10**5, 2), np.int64), np.empty(10**5)
+    count, gap = solve_pairs(
+        matrix, values, alpha, np.ones(n), sign, group, n_groups, 1e-3, 10**6, 1,
+        pairs, steps,
+    )  # fmt: skip
+    assert count > 3 * n  # so that variables were set aside
+    expected = sign - matrix @ (sign * alpha)
+    np.testing.assert_allclose(values, expected, atol=1e-7)
+    rises = np.where(sign > 0, alpha < 1, alpha > 0)
+    falls = np.where(sign > 0, alpha > 0, alpha < 1)
+    for g in range(n_groups):
+        here = group == g
+        assert expected[rises & here].max() - expected[falls & here].min() <= 1e-3 + 1e-7
+        assert abs(sign[here] @ alpha[here]) < 1e-7
+    # the steps that were taken down lead there
+    again = np.zeros(n)
+    np.add.at(again, pairs[:count, 0], steps[:count])
+    np.subtract.at(again, pairs[:count, 1], steps[:count])
+    np.testing.assert_allclose(sign * again, alpha, atol=1e-7)
+    assert gap <= 1e-3
