@@ -843,7 +843,7 @@ def test_pairs_with_variables_set_aside_end_where_no_pair_violates(n_groups, rng
     matrix = rows @ rows.T
     group = (np.arange(n) % n_groups).astype(np.int64)
     alpha, values = np.zeros(n), sign.copy()
-    pairs, steps = np.empty((10**5, 2), np.int64), np.empty(10**5)
+    pairs, steps = np.empty((10**6, 2), np.int64), np.empty(10**6)
     count, gap = solve_pairs(
         matrix, values, alpha, np.ones(n), sign, group, n_groups, 1e-3, 10**6, 1,
         pairs, steps,
