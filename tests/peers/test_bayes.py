@@ -12,6 +12,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from sklearn.naive_bayes import GaussianNB
 
+from gnomon import bayes
 from gnomon.bayes import GaussianClassifier, Kriging
 
 
@@ -66,3 +67,11 @@ def test_kriging_is_a_gaussian_process_whose_mean_is_unknown(rng):
     mean, spread = theirs.predict(at, return_std=True)
     np.testing.assert_allclose(ours.predict(at), mean, atol=2e-3)
     np.testing.assert_allclose(ours.predict_std(at), spread, atol=2e-3)
+
+
+def test_a_gaussian_process_answers_with_its_prior_before_fit(rng):
+    rows = rng.normal(size=(5, 2))
+    ours, theirs = bayes.GaussianProcessRegressor(), GaussianProcessRegressor()
+    for found, expected in zip(ours.predict(rows, return_std=True), theirs.predict(rows, True)):
+        np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(ours.sample_y(rows, 2), theirs.sample_y(rows, 2))

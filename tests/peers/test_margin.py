@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import svm as peer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import pairwise
 from sklearn.multiclass import OneVsOneClassifier as PeerOneVsOne
 from sklearn.multiclass import OneVsRestClassifier as PeerOneVsRest
+from sklearn.pipeline import make_pipeline
 
 from gnomon.margin import (
     RBF,
@@ -200,3 +202,14 @@ def test_sparse_coefficients_of_a_linear_machine_predict_the_same(rng):
     assert sp.issparse(model.sparsify().coef_)
     np.testing.assert_array_equal(model.decision_function(X), before)
     assert model.densify().coef_.shape == shape
+
+
+@pytest.mark.parametrize("name", ["OneVsRestClassifier", "OneVsOneClassifier"])
+def test_a_pipeline_that_fills_missing_cells_may_be_the_member(rng, name):
+    X = np.where(rng.random((60, 3)) < 0.2, np.nan, rng.normal(size=(60, 3)))
+    y = rng.integers(3, size=60)
+    member = make_pipeline(SimpleImputer(), peer.LinearSVC())
+    ours = {"OneVsRestClassifier": OneVsRestClassifier, "OneVsOneClassifier": OneVsOneClassifier}
+    theirs = {"OneVsRestClassifier": PeerOneVsRest, "OneVsOneClassifier": PeerOneVsOne}
+    found = ours[name](member).fit(X, y).predict(X)
+    np.testing.assert_array_equal(found, theirs[name](member).fit(X, y).predict(X))

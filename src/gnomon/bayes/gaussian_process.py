@@ -84,7 +84,9 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
     def _fit_peer(self, fit, rows, given):
         return super()._fit_peer(fit, rows, given)
 
-    def _rows_at_once(self) -> int:
+    def _rows_at_once(self) -> int | None:
+        if not hasattr(self, "X_train_"):  # before fit it answers with its prior
+            return None
         return max(BLOCK // len(self.X_train_), 1)
 
     def _check_loaded(self) -> None:

@@ -97,7 +97,10 @@ class OfBinary(ScoringClassifier):
         if self.estimator is None:
             return Takes()
         tags = get_tags(self.estimator).input_tags
-        return Takes(missing=tags.allow_nan, sparse=tags.sparse)
+        steps = getattr(self.estimator, "steps", None)  # a pipeline has no such tag of its own
+        first = steps[0][1] if steps else None
+        fills = hasattr(first, "fit") and get_tags(first).input_tags.allow_nan
+        return Takes(missing=tags.allow_nan or fills, sparse=tags.sparse)
 
     def _is_pairwise(self) -> bool:
         return self.estimator is not None and get_tags(self.estimator).input_tags.pairwise

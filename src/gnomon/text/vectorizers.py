@@ -35,6 +35,8 @@ from gnomon.text.base import TextEstimator, documented_by, fits, texts_of
 from gnomon.text.stems import stem_words, stemmer_of
 from gnomon.text.tokens import Grams, chunks_of, counted_grams, renumbered, split_words
 
+Peer = peer.CountVectorizer  # the class itself: a test may put another in its place
+
 TEXTS = "000a 6.3 · 002 (vector space of texts) · 004 1.Q"
 PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's default
 TYPES = [type, np.dtype, str]
@@ -183,7 +185,7 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         stemmer=None,
         min_count=1,
     ):
-        peer.CountVectorizer.__init__(
+        Peer.__init__(
             self,
             input=input,
             encoding=encoding,
@@ -238,7 +240,7 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         """
         self._check_stemmer()
         # by its name: of a TfidfVectorizer, super() is scikit-learn's class of that name
-        learn = peer.CountVectorizer.fit_transform.__wrapped__  # checks and callbacks are ours
+        learn = Peer.fit_transform.__wrapped__  # checks and callbacks are ours
         counts = learn(self, texts_of(raw_documents))
         found = vars(self)["vocabulary_"]
         self.vocabulary_ = {term: int(place) for term, place in found.items()}
@@ -256,7 +258,7 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         X : sparse array of shape (n_documents, n_terms)
         """
         self._check_vocabulary()
-        return peer.CountVectorizer.transform(self, texts_of(raw_documents))
+        return Peer.transform(self, texts_of(raw_documents))
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -299,7 +301,7 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         everything = (high is None or high >= X.shape[0]) and (low is None or low <= 1)
         if everything and (limit is None or X.shape[1] <= limit):
             return X
-        return peer.CountVectorizer._limit_features(self, X, vocabulary, high, low, limit)
+        return Peer._limit_features(self, X, vocabulary, high, low, limit)
 
 
 def columns_of(names: list[str], vocabulary: dict[str, int], fixed: bool) -> np.ndarray:
