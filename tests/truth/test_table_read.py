@@ -816,3 +816,12 @@ def test_numbers_too_large_for_a_type_name_the_kind_that_takes_them():
     content = b"n,y\n123456789012345678901234,1\n2,2\n"
     assert any("kind='number'" in note for note in read(content).notes)
     assert read(content, schema={"n": "number"})["n"].to_pylist()[1] == 2.0
+
+
+def test_a_column_of_texts_of_equally_many_words_is_one_column(tmp_path):
+    texts = ["the ship is at sea", "bread is made of flour"] * 40
+    Table.from_dict({"body": texts}).save(tmp_path / "letters.csv")
+    assert values(tmp_path / "letters.csv") == {"body": texts}
+    rows = "".join(f"{k} {k + 1} {k + 2}\n" for k in range(80))
+    (tmp_path / "numbers.txt").write_text("a b c\n" + rows)
+    assert len(values(tmp_path / "numbers.txt")) == 3

@@ -426,6 +426,8 @@ def _find_delimiter(dialect: Dialect, body: list[str]) -> Dialect:
         widths = _widths(trial, body)
         if not widths:
             continue
+        if delimiter == " " and widths[0] == 1 and not _is_value(body[0].strip()):
+            continue  # the one name of a column of texts
         common, count = Counter(widths).most_common(1)[0]
         share = _share(widths, common, count)
         if common > 1 and share >= _needed_share(delimiter, common):
