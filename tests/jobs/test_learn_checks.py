@@ -85,7 +85,7 @@ def test_moments_split_at_random_are_said(rng):
     columns["when"] = [first + datetime.timedelta(days=int(d)) for d in rng.permutation(300)]
     found = checks_of(columns)["time"]
     assert found.verdict == "warning"
-    assert "time='when'" in found.remedy
+    assert "--time when" in found.remedy
 
 
 @pytest.mark.covers("trap-warnings", "unbalanced-class-workflow")

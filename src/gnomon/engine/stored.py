@@ -109,6 +109,8 @@ class Array(Value):
         Sizes of the axes, or the shapes that it may have; a size of None is any.
     finite : bool, default=True
         Numbers with a fraction are finite.
+    missing : bool, default=False
+        NaN may stand among finite numbers, as of a column that had no value.
     low, high : int, float or str, default=None
         Least and greatest value; a str is a size.
     below : int or str, default=None
@@ -130,6 +132,7 @@ class Array(Value):
     rising: bool = False
     sparse: bool = False
     entry: Value | None = None
+    missing: bool = False
 
     def check(self, value: Any, sizes: Sizes) -> None:
         if self.sparse and sp.issparse(value):
@@ -161,8 +164,10 @@ class Array(Value):
         raise Unfit(f"has shape {found}, not {wanted}")
 
     def _check_numbers(self, values: np.ndarray, sizes: Sizes) -> None:
-        if self.finite and values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise Unfit("holds numbers that are not finite")
+        if self.finite and values.dtype.kind == "f":
+            strange = np.isinf(values) if self.missing else ~np.isfinite(values)
+            if strange.any():
+                raise Unfit("holds numbers that are not finite")
         checks: tuple[tuple[Any, str, Callable[[float], bool]], ...] = (
             (self.low, "less than", lambda limit: np.nanmin(values) >= limit),
             (self.high, "greater than", lambda limit: np.nanmax(values) <= limit),

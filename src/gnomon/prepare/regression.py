@@ -32,7 +32,7 @@ class RidgeLine:
         "alpha": Number(),
         "level": Number(),
         "mean": Array("f8", ("n_mean",)),
-        "scale": Array("f8", ("n_mean",)),
+        "scale": Array("f8", ("n_mean",), finite=False, low=0.0),
         "slopes": Array("f8", ("n_mean",)),
     }
 
@@ -135,7 +135,7 @@ class RegressionImpute(NumberFilter):
     _stored = {
         "beside_": Array("i8", (None,), low=0),
         "mean_": Array("f8", ("n_mean",)),
-        "models_": ListOf(Object(("RidgeLine",)), "n_mean"),
+        "models_": ListOf(Object(("RidgeLine",)) | None, "n_mean"),
     }
 
     def __init__(

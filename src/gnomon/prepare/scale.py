@@ -101,9 +101,9 @@ class StandardScaler(BatchScaler):
         "columns": COLUMNS,
     }
     _stored = {
-        "mean_": Array("f8", ("n_mean",)),
-        "scale_": Array("f8", ("n_mean",)) | None,
-        "var_": Array("f8", ("n_mean",), low=0.0) | None,
+        "mean_": Array("f8", ("n_mean",), missing=True),
+        "scale_": Array("f8", ("n_mean",), missing=True) | None,
+        "var_": Array("f8", ("n_mean",), low=0.0, missing=True) | None,
     }
 
     def __init__(self, *, copy=True, with_mean=True, with_std=True, ddof=0, columns=None):
@@ -255,11 +255,11 @@ class MinMaxScaler(BatchScaler):
         "columns": COLUMNS,
     }
     _stored = {
-        "data_max_": Array("f", ("n_data_max",)),
-        "data_min_": Array("f", ("n_data_max",)),
-        "data_range_": Array("f", ("n_data_max",)),
-        "min_": Array("f", ("n_data_max",)),
-        "scale_": Array("f", ("n_data_max",), low=0.0),
+        "data_max_": Array("f", ("n_data_max",), missing=True),
+        "data_min_": Array("f", ("n_data_max",), missing=True),
+        "data_range_": Array("f", ("n_data_max",), missing=True),
+        "min_": Array("f", ("n_data_max",), missing=True),
+        "scale_": Array("f", ("n_data_max",), low=0.0, missing=True),
     }
 
     def __init__(self, feature_range=(0, 1), *, copy=True, clip=False, columns=None):
@@ -321,8 +321,8 @@ class MaxAbsScaler(BatchScaler):
     _peer = preprocessing.MaxAbsScaler
     _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
     _stored = {
-        "max_abs_": Array("f", ("n_max_abs",)),
-        "scale_": Array("f", ("n_max_abs",)),
+        "max_abs_": Array("f", ("n_max_abs",), missing=True),
+        "scale_": Array("f", ("n_max_abs",), missing=True),
     }
 
     def __init__(self, *, copy=True, clip=False, columns=None):
@@ -387,8 +387,8 @@ class RobustScaler(Unweighted):
         "columns": COLUMNS,
     }
     _stored = {
-        "center_": Array("f", ("n_center",)) | None,
-        "scale_": Array("f8", ("n_center",)) | None,
+        "center_": Array("f", ("n_center",), missing=True) | None,
+        "scale_": Array("f8", ("n_center",), missing=True) | None,
     }
 
     def __init__(
@@ -462,8 +462,8 @@ class RoundToInteger(NumberFilter):
     _any_array = True
     _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
     _stored = {
-        "greatest_": Array("f8", ("n_greatest",)),
-        "least_": Array("f8", ("n_greatest",)),
+        "greatest_": Array("f8", ("n_greatest",), finite=False),
+        "least_": Array("f8", ("n_greatest",), finite=False),
     }
 
     def __init__(self, *, clip=False, columns=None):

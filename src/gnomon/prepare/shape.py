@@ -80,6 +80,13 @@ class PowerTransformer(Unweighted):
         self.copy = copy
         self.columns = columns
 
+    def _fitted(self, X, weights):
+        X = self._checked_array(X)
+        empty = np.isnan(X).all(axis=0)
+        if empty.any():  # scikit-learn's search of a power needs values; the cells stay missing
+            X = np.where(empty, 1.0 + np.arange(len(X))[:, None] % 2, X)
+        return super()._fitted(X, weights)
+
     def _check_loaded(self) -> None:
         if not hasattr(self, "lambdas_") or not self.standardize:
             return
@@ -160,7 +167,7 @@ class QuantileTransformer(Unweighted):
     }
     _stored = {
         "n_quantiles_": Whole(1),
-        "quantiles_": Array("f8", ("n_quantiles_", None)),
+        "quantiles_": Array("f8", ("n_quantiles_", None), missing=True),
         "references_": Array("f8", ("n_quantiles_",), low=0.0),
     }
 

@@ -95,7 +95,7 @@ class SimpleImputer(Unweighted):
         "columns": COLUMNS,
     }
     _stored = {
-        "statistics_": Array("Of", (None,)),
+        "statistics_": Array("Of", (None,), missing=True),
         "words_": Optional(DictOf(Text())),
     }
 

@@ -220,7 +220,7 @@ def _to_datetime(values: Any, column: Any, before: Any, unseen: Any) -> Any:
                 value for value in distinct if dates.parse_dates(pa.array([value]), pattern) is None
             ]
             wrong = pc.is_in(strings, value_set=pa.array(bad, strings.type))
-            _refuse(strings, wrong, column, f"is no date written as {pattern}", _GIVE_FORMAT)
+            _refuse(strings, wrong, column, f"is no date written as {pattern}", _DATE_REMEDY)
     column = replace(column, format=pattern)
     return column, read.take(pc.index_in(strings, value_set=distinct))
 
@@ -289,6 +289,10 @@ def _read_by_distinct(strings: Any, column: Any, read: Any) -> pa.ChunkedArray:
     return found.take(pc.index_in(strings, value_set=distinct))
 
 
+_DATE_REMEDY = (
+    "If it means missing, name it in missing=[...]; else correct it, or choose another format or "
+    "kind."
+)
 _NUMBER_REMEDY = (
     "If it means missing, name it in missing=[...]; else correct it, or choose the kind 'category' "
     "or 'text'."

@@ -432,7 +432,9 @@ def _of_values(each: ColumnSummary) -> str:
     share = each.most_common_count / (each.rows - each.missing)
     mostly = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
     mostly += f" {cell_text(each.most_common)}"
-    return mostly if each.entropy is None else f"{mostly}, {each.entropy:.3g} bits"
+    if each.entropy is None:
+        return mostly
+    return f"{mostly}, {each.entropy:.3g} bit{'' if each.entropy == 1 else 's'}"
 
 
 def four_digits(value: float) -> str:
@@ -446,7 +448,7 @@ def four_digits(value: float) -> str:
     -------
     text : str
     """
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _markup_safe(cell: str) -> str:

@@ -80,7 +80,7 @@ RULES = (
     Rule(
         is_mixed,
         {"support vector machine": -1, "nearest neighbours": -1},
-        "{categories} categories beside {numbers} numbers: distances between them are arbitrary",
+        "categories ({categories}) beside numbers ({numbers}): distances between them are arbitrary",
         "001 13.7 table",
     ),
     Rule(
@@ -92,7 +92,7 @@ RULES = (
     Rule(
         is_mixed,
         {"gradient boosting": 1, "random forest": 1, "pruned tree": 1, "naive Bayes": 1},
-        "{categories} categories beside {numbers} numbers: takes mixed kinds as they are",
+        "categories ({categories}) beside numbers ({numbers}): takes mixed kinds as they are",
         "001 13.7 table, 000 5",
     ),
     Rule(

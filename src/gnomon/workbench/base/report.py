@@ -24,6 +24,7 @@ from typing import Any, Literal
 from gnomon.engine.errors import GnomonWarning
 from gnomon.show.plotly_script import is_in_a_plane, packed_script
 from gnomon.show.theme import THEMES, Theme
+from gnomon.table.summary import four_digits
 from gnomon.workbench.base.whole_file import write_whole
 
 MOST_BYTES = 6_000_000  # judgement: larger pages open slowly; Plotly itself is 4.8 MB of it
@@ -96,8 +97,8 @@ class Report:
         ----------
         headings : sequence of str
         rows : iterable of sequences
-            Cells of any type; floats are rounded to four digits, None is an empty cell. Columns of
-            numbers only stand to the right.
+            Cells of any type; floats are rounded to four digits, those under the heading ``p`` to
+            three places; None is an empty cell. Columns of numbers only stand to the right.
         caption : str, default=""
         """
         headings = [str(heading) for heading in headings]
@@ -105,7 +106,8 @@ class Report:
         for row in rows:
             if len(row) != len(headings):
                 raise ValueError(f"a row has {len(row)} cells; there are {len(headings)} headings")
-        cells = [[_cell(value) for value in row] for row in rows]
+        written = [_p_cell if heading == "p" else _cell for heading in headings]
+        cells = [[write(value) for write, value in zip(written, row)] for row in rows]
         aligned = [
             _style([row[j] for row in rows], [row[j] for row in cells])
             for j in range(len(headings))
@@ -216,7 +218,14 @@ def _cell(value: Any) -> str:
         return ""
     if number == int(number) if math.isfinite(number) and abs(number) < 1e15 else False:
         return f"{int(number):,}"
-    return f"{number:.4g}"
+    return four_digits(number)
+
+
+def _p_cell(value: Any) -> str:
+    """A p-value: one that rounds to zero is not zero."""
+    if not _is_number(value) or math.isnan(value):
+        return _cell(value)
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _plain(markup: str) -> str:

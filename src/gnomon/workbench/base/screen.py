@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 2.0  # seconds; judgement: soon enough for a person, too seldom to cost anything
 LONG_WORD = 10  # judgement: longer words may be broken, so that columns stay narrow
+GAP = 2  # letters between two columns
 _stop_asked = threading.Event()
 console = Console()
 complaints = Console(stderr=True)
@@ -149,24 +150,56 @@ def print_table(
         pad_edge=False,
         collapse_padding=True,
     )
-    for place, heading in enumerate(headings):
-        numeric = rows and all(_is_number(row[place]) for row in rows)
+    columns = [[row[place] for row in rows] for place in range(len(headings))]
+    widths = column_widths(headings, columns, console.width)
+    for place, (heading, cells) in enumerate(zip(headings, columns)):
+        numeric = rows and all(_is_number(cell) for cell in cells)
         shown.add_column(
             escape(heading),
             justify="right" if numeric else "left",
             overflow="fold",
             no_wrap=place == 0,
-            min_width=_longest_word([heading, *(row[place] for row in rows)]),
+            min_width=_longest_word([heading, *cells]),
+            width=None if widths is None else widths[place],
         )
     for row in rows:
         shown.add_row(*(escape(str(cell)) for cell in row))
     console.print(shown)
 
 
+def column_widths(
+    headings: Sequence[str], columns: Sequence[Sequence[Any]], room: int
+) -> list[int] | None:
+    """Letters of each column of a table that is wider than its room; None where rich decides.
+
+    Words stay whole, then numbers and intervals, then all else, from the first column on.
+    """
+    natural = [max(len(str(each)) for each in (h, *cells)) for h, cells in zip(headings, columns)]
+    left = room - GAP * len(natural) - 1
+    if sum(natural) <= left or not natural:
+        return None
+    words = [_longest_word([h, *cells]) for h, cells in zip(headings, columns)]
+    widths = natural[:1] + words[1:]
+    left -= sum(widths)
+    if left < 0:
+        return None
+    for wanted in ([_longest_number(cells) for cells in columns], natural):
+        for place, width in enumerate(wanted):
+            more = min(max(width - widths[place], 0), left)
+            if wanted is natural or more == width - widths[place]:
+                widths[place], left = widths[place] + more, left - more
+    return widths
+
+
 def _longest_word(cells: Sequence[Any]) -> int:
     """Letters of the longest word that is to stay in one piece."""
     words = [len(word) for cell in cells for word in str(cell).split()]
     return max((length for length in words if length <= LONG_WORD), default=1)
+
+
+def _longest_number(cells: Sequence[Any]) -> int:
+    """Letters of the longest number or interval, which rather stays in one line."""
+    return max((len(str(cell)) for cell in cells if _is_number(cell)), default=1)
 
 
 def _is_number(cell: Any) -> bool:

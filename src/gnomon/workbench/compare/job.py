@@ -101,12 +101,17 @@ def compare_pair(
     if a["results"]["measure"] != b["results"]["measure"]:
         found.notes.append(f"{first.name} and {second.name} are judged by different measures.")
         return
+    if a["settings"]["target"] != b["settings"]["target"]:
+        found.notes.append(
+            f"{first.name} and {second.name} predict different targets: they are not compared."
+        )
+        return
     same_data = a["data"]["fingerprint"] == b["data"]["fingerprint"]
     same = same_data and all(a["settings"].get(key) == b["settings"].get(key) for key in SAME_ROWS)
     if not same:
         found.notes.append(
-            f"{first.name} and {second.name} differ in data, target or split: their test figures "
-            "are of different rows and are compared as such."
+            f"{first.name} and {second.name} differ in data or split: their test figures are of "
+            "different rows and are compared as such."
         )
     pair = row_by_row(one, other) if same else figure_by_figure(one, other)
     found.pairs.append({"first": first.name, "second": second.name, **pair})

@@ -42,7 +42,7 @@ class Tendency(NamedTuple):
     parted : float
         Silhouette, or for DBSCAN the density index, of the chosen method's groups of some rows.
     cloud : float
-        Mean of the same over clouds of the same columns without groups.
+        Median of the same over clouds of the same columns without groups.
     p : float
         Share of clouds that are parted as well, the table counted among them.
     hopkins : float
@@ -120,7 +120,7 @@ def tendency_of(
         clumped = hopkins(rows, random_state=random_state).statistic
     measure = "density index" if grouping.any_shape else "silhouette"
     apart = valley_p(rows, labels, random_state)
-    return Tendency(own, float(np.mean(others)), p, clumped, measure, apart)
+    return Tendency(own, float(np.median(others)), p, clumped, measure, apart)
 
 
 class Cloud:

@@ -7,6 +7,7 @@ that finds nothing says so; one that cannot be made says why.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 import numpy as np
@@ -42,6 +43,8 @@ SHIFT_P = 0.001  # stricter still: rows are parted at random, so a difference is
 DRIFT_AREA = 0.6  # judgement: 0.5 is chance; up to 0.6 the difference hardly moves predictions
 CORRELATED = 0.95  # judgement: variance inflated tenfold (1 / (1 - r^2) is 10.3)
 MANY_LEVELS = 50  # judgement: as in advise: from here levels become rare
+# judgement: a thousand rows in a second are fast enough for most uses
+SLOW_ROW = 1e-3
 SLOWER = 10.0  # judgement: ten times is worth a mention where scores are equal, twice is not
 EQUIVALENT = 0.05  # of the gain over the baseline may be lost by a learner called as good
 STILL_RISING = 0.02  # judgement: of the gain, by doubling the rows; less does not pay for them
@@ -274,10 +277,15 @@ def useless_columns(seen: Evidence) -> Check:
     )
 
 
+def numbers_of(seen: Evidence) -> list[str]:
+    """The columns of numbers that have a value in the training rows."""
+    numeric = [n for n in seen.problem.features if seen.train.schema[n].kind.is_numeric]
+    return [n for n in numeric if seen.train.column(n).null_count < len(seen.train)]
+
+
 def correlated_columns(seen: Evidence) -> Check:
     """Do columns say the same?"""
-    numeric = [n for n in seen.problem.features if seen.train.schema[n].kind.is_numeric]
-    numeric = [n for n in numeric if seen.train.column(n).null_count < len(seen.train)][:200]
+    numeric = numbers_of(seen)[:200]
     if len(numeric) < 2:
         return Check("correlated columns", "good", "there are no two columns of numbers.")
     block = seen.train.select(numeric).to_numpy().astype(float)
@@ -320,7 +328,7 @@ def time_overlap(seen: Evidence) -> Check:
         "between training rows in time.",
         float(len(dated)),
         "any column of moments",
-        f"If the future is to be predicted, run again with time={dated[0]!r}.",
+        f"If the future is to be predicted, run again with --time {shlex.quote(dated[0])}.",
     )
 
 
@@ -498,7 +506,8 @@ def stable_choice(seen: Evidence) -> Check:
     table = table if seen.problem.figure.greater_is_better else -table
     wins = (table == table.max(axis=0)).mean(axis=1)
     best = [each.name for each in rivals].index(seen.board.best.name)
-    found = f"{seen.board.best.name} is best in {wins[best]:.0%} of the folds."
+    n_won, n_folds = round(wins[best] * table.shape[1]), table.shape[1]
+    found = f"{seen.board.best.name} has the best mean and is best in {n_won} of {n_folds} folds."
     limit = f"below {SELDOM_BEST:.0%}"
     if wins[best] >= SELDOM_BEST:
         return Check("stable choice", "good", found, wins[best], limit)
@@ -668,9 +677,12 @@ def many_levels(seen: Evidence) -> Check:
 
 def comparable_coefficients(seen: Evidence) -> Check | None:
     """May the coefficients of a linear model be compared?"""
-    if seen.chosen not in ("logistic regression", "ridge", "linear regression"):
+    if seen.chosen in ("logistic regression", "ridge"):
+        found = "columns were brought to one scale before the fit."
+        return Check("comparable coefficients", "good", found)
+    if seen.chosen != "linear regression":
         return None
-    numeric = [n for n in seen.problem.features if seen.train.schema[n].kind.is_numeric]
+    numeric = numbers_of(seen)
     if len(numeric) < 2:
         return Check("comparable coefficients", "good", "there are no two columns of numbers.")
     block = seen.train.select(numeric).to_numpy().astype(float)
@@ -724,14 +736,16 @@ def quick_enough(seen: Evidence) -> Check:
     )
     if fastest.name == seen.chosen:
         found = "no learner that is as good predicts faster."
-    if fastest.name == seen.chosen or ratio < SLOWER:
-        return Check("speed", "good", found, ratio, f"above {SLOWER:g} times")
+    pace = seen.scores.predict_seconds / sum(len(test) for _, test in seen.scores.splits)
+    limit = f"above {SLOWER:g} times, and {SLOW_ROW:g} s for a row"
+    if fastest.name == seen.chosen or ratio < SLOWER or pace < SLOW_ROW:
+        return Check("speed", "good", found, ratio, limit)
     return Check(
         "speed",
         "warning",
         found,
         ratio,
-        f"above {SLOWER:g} times",
+        limit,
         f"Where speed counts, take {fastest.name}.",
     )
 

@@ -36,6 +36,7 @@ from gnomon.evaluate import (
 from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.fold_warnings import never_repeated
 from gnomon.evaluate.measures import Said
+from gnomon.evaluate.splits import random_splits
 from gnomon.table import Table, split
 from gnomon.workbench.analysis.diagnosis import (
     MOST_ROWS,
@@ -79,13 +80,18 @@ from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.own_estimators import in_words, own_entrants
 from gnomon.workbench.learn.plan import (
     ALWAYS,
+    FOLDS,
     LATEST_TO_COMPARE,
+    PLENTY,
+    TEST_OF_MANY,
     Plan,
+    draws_rows,
     effort_of,
     ending_seconds,
     is_late,
     make_plan,
 )
+from gnomon.workbench.learn.refine import SLOWER, USUALLY_TRIED, refined
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.targets import LearnTargets
 from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
@@ -243,6 +249,13 @@ def trainings(chosen: Entrant) -> int:
     if chosen.name != BOOSTING or not isinstance(learner, Bucket):
         return 1
     return len(learner.estimators) * (learner.cv - 1) + 1
+
+
+def last_fold(plan: Plan, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The last fold, whose training part is the largest in time, as places among taken rows."""
+    places = (np.flatnonzero(np.isin(taken, rows)) for rows in plan.splits[-1])
+    learnt, held = places
+    return learnt, held
 
 
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
@@ -547,12 +560,13 @@ class Learning:
         self.step(f"fitting {chosen.name}")
         scores, learner = board[chosen.name], seeded(chosen.learner, self.random_state, 0)
         n = self.settings.fit_rows or self.affordable_rows(scores, len(y), plan)
+        refines = self.refines(chosen, n)
         on_some = trainings(chosen) > 1 and (
             self.settings.fit_rows is not None or self.rows_within(scores, len(y), plan) < len(y)
         )
         if on_some:
             self.settings.fit_rows = n
-        inputs = self.problem.inputs(train)
+        inputs, taken = self.problem.inputs(train), np.arange(len(y))
         if n < len(y):
             taken = np.sort(
                 np.random.default_rng(self.random_state).choice(len(y), n, replace=False)
@@ -563,16 +577,77 @@ class Learning:
                 f"the final model learns from {n:,} of {len(train):,} rows, drawn at random",
                 "more do not fit the budget; give a larger one to use all",
             )
-        if on_some:
-            drawn = np.random.default_rng(self.random_state).permutation(n)
-            drawn = drawn[: len(plan.splits[0][0])]
-            halves = drawn[::2], drawn[1::2]
-            learner.set_params(cv=[halves, halves[::-1]])
+        if refines:
+            learner = self.refined(chosen, learner, inputs, y, taken, scores, plan)
+        elif on_some:
+            fold = last_fold(plan, taken)
+            learner.set_params(cv=[fold])
             self.run.decide(
-                f"settings of the final model are searched on {len(drawn):,} rows",
+                f"settings of the final model are searched on {len(fold[0]):,} rows",
                 "a search on all rows does not fit the budget",
             )
         return learner.fit(inputs, y), n
+
+    def refines(self, chosen: Entrant, n: int) -> bool:
+        """Whether the settings of the final model are searched further."""
+        if chosen.name != BOOSTING or not isinstance(chosen.learner, Bucket):
+            return False
+        if self.settings.fit_settings is not None:
+            return self.settings.fit_settings > 0
+        wanted = self.settings.search is not True and not self.settings.tune
+        return wanted and self.budget.seconds is not None and n >= PLENTY
+
+    def refined(
+        self,
+        chosen: Entrant,
+        learner: Any,
+        inputs: Table,
+        y: np.ndarray,
+        taken: np.ndarray,
+        scores: CrossValidation,
+        plan: Plan,
+    ) -> Any:
+        """Boosting with the settings that did best on some rows, in the seconds that are left."""
+        later = self.ending() + (self.n_test + self.least_asked()) * pace_of(scores, plan)
+        fold = last_fold(plan, taken)
+        if draws_rows(self.problem, len(taken), plan.effort):
+            rows = self.settings.fit_settings_rows
+            if rows is None:
+                fit = scores.fit_seconds / len(scores.folds) / trainings(chosen)
+                pace = SLOWER * fit / len(plan.splits[0][0])
+                rows = int(((self.budget.left - later) / pace - len(y)) / USUALLY_TRIED)
+                rows = min(max(rows, len(fold[0])), len(y) - len(y) // FOLDS)
+                self.settings.fit_settings_rows = rows
+            labels = y if self.problem.task == "classify" else None
+            fold = random_splits(
+                len(y), 1, 1 / FOLDS, stratify=labels, random_state=self.random_state
+            )[0]
+            kept = np.random.default_rng(self.random_state).permutation(len(fold[0]))[:rows]
+            fold = np.sort(fold[0][kept]), fold[1][:TEST_OF_MANY]
+        growth, most = len(y) / len(fold[0]), self.settings.fit_settings
+
+        def goes_on(tried: int, longest: float, best: float) -> bool:
+            self.progress(f"settings of {BOOSTING}: {tried} tried", self.done, self.total)
+            if most is not None:
+                return tried < most
+            return self.budget.left - later > SLOWER * (longest + growth * max(longest, best))
+
+        found = refined(
+            [each for _, each in learner.estimators],
+            inputs,
+            y,
+            fold,
+            learner.scoring,
+            self.random_state,
+            goes_on,
+        )
+        self.settings.fit_settings = found.tried
+        self.run.decide(
+            f"the final model has {found}",
+            f"the best of {found.tried} settings, which learnt from {len(fold[0]):,} training rows "
+            f"and were judged on {len(fold[1]):,} others, in the time that was left",
+        )
+        return seeded(found.learner, self.random_state, 0)
 
     def with_unlabeled(self, chosen: Entrant, model: Any, train: Table, y: np.ndarray) -> Any:
         """The model that also learns from rows without a target, where folds say that it helps."""

@@ -126,6 +126,21 @@ class LearnOptions(Options):
         least=1,
         help="Rows that the final model learns from at most; all that time allows.",
     )
+    fit_settings: int | None = option(
+        None,
+        flag=None,
+        free=True,
+        least=0,
+        help="Settings of boosting that are tried for the final model, where it is chosen; as many "
+        "as time allows, and none without a budget of time.",
+    )
+    fit_settings_rows: int | None = option(
+        None,
+        flag=None,
+        free=True,
+        least=1,
+        help="Rows to learn from with each of these settings; as many as let ten of them be tried.",
+    )
     fit_learner: str | None = option(
         None,
         flag=None,

@@ -10,6 +10,7 @@ score first. Learners run from cheap to dear.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -440,7 +441,7 @@ def text_decision(names: list[str]) -> tuple[str, str]:
 def why_left_out(name: str, each: dict[str, float], left: float, how: str) -> str:
     """Why a learner does not compete; `left` are the seconds that those who do leave."""
     if name not in each:
-        return "the time was up before it could be tried; a larger budget lets it compete"
+        return "not tried, as the time was up; a larger budget lets more learners compete"
     return (
         f"forecast: {each[name]:.1f} s for {how}; those of a better first score leave "
         f"{max(left, 0):.1f} s of the time for comparing"
@@ -563,7 +564,9 @@ def forecasts(
         if budget.left < least_left:
             break
         tell(f"forecast: {entrant.name}")
-        costs.append(forecast_cost(entrant, problem, inputs, y, random_state))
+        with warnings.catch_warnings():  # of a few rows, which no result stands on
+            warnings.simplefilter("ignore")
+            costs.append(forecast_cost(entrant, problem, inputs, y, random_state))
     return costs
 
 

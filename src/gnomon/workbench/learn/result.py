@@ -211,12 +211,15 @@ class LearnResult(JobResult):
                 f"({self.leads[self.chosen]}, paired losses of {self._compared()})."
             )
         ahead = nearest_lead(self.leads)
+        nearest = f"The nearest is {ahead.name} ({ahead})"
+        if not ahead.gain > 0:
+            nearest = "No learner was ahead of it"
         tried = len(self.leads)
         of_all = f"{tried} of {tried + len(self.plan.left_out)} learners were tried"
         return (
             f"With {self._compared()} it is not shown that any learner is better than the baseline "
-            f"({self.measure} {base}). The nearest is {ahead.name} ({ahead}); {of_all}. Do not act "
-            "on the model: more rows or other columns"
+            f"({self.measure} {base}). {nearest}; {of_all}. Do not act on the model: more rows or "
+            "other columns"
             f"{', or a larger budget,' if self.plan.left_out else ''} may show more."
         )
 

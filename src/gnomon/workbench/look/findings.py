@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gnomon.table.kinds import Kind
 from gnomon.table.summary import four_digits
@@ -33,7 +34,11 @@ MOSTLY_MISSING = 0.5
 MANY_LEVELS = 100
 FEW_ROWS = 50
 MANY_OUTLIERS = 0.05
+# Of normal values 0.7% lie outside; of few more, unevenly, as their quartiles vary: with so much
+# more per square root of the rows, 5 of 20, 7 of 50 and 9 of 90 are as rare as binomial counts.
+NORMAL_OUTLIERS, OF_FEW = 0.01, 0.2
 FEWEST_CODES = 3
+CHANCE = 0.05  # the usual level, of all columns together
 
 
 def findings(look: Look) -> list[Finding]:
@@ -245,8 +250,11 @@ def _heavy_tails(look: Look) -> Iterator[Finding]:
     for each in look.columns:
         known = each.rows - each.missing
         if each.kind in (Kind.NUMBER, Kind.INTEGER) and each.distinct > FEW_VALUES:
-            shares[each.name] = (each.outliers or 0) / known
-    many = sorted((n for n in shares if shares[n] > MANY_OUTLIERS), key=lambda n: -shares[n])
+            outside = each.outliers or 0
+            p = chance_of_outliers(outside, known) * len(look.columns)
+            if outside > MANY_OUTLIERS * known and p < CHANCE:
+                shares[each.name] = outside / known
+    many = sorted(shares, key=lambda n: -shares[n])
     if not many:
         return
     listed = [
@@ -262,6 +270,12 @@ def _heavy_tails(look: Look) -> Iterator[Finding]:
         f"many values lie outside the whiskers of their box: {', '.join(listed)}{more}",
         "heavy tails: use ranks, logarithms or trees; look at the largest for errors",
     )
+
+
+def chance_of_outliers(outside: int, known: int) -> float:
+    """Chance that so many of some normal values lie outside the whiskers of their box."""
+    share = min(NORMAL_OUTLIERS + OF_FEW / np.sqrt(known), 1.0)
+    return float(stats.binom.sf(outside - 1, known, share))
 
 
 def _infinite_rows(look: Look, name: str) -> str:

@@ -260,8 +260,8 @@ def _limits(found: Look) -> list[str]:
     n, said = len(found.table), []
     if found.missing.related or any(pair.is_beyond_chance for pair in found.associations):
         said.append(
-            "p is for independent rows: of rows that come in groups or follow each other in time "
-            "it is too small."
+            "p is for independent rows; where rows come in groups or follow each other in time, it "
+            "is too small."
         )
     overview = found.overview
     if overview.rows < n:

@@ -17,6 +17,7 @@ from gnomon.workbench.look.result import Look, level_counts
 MOST_PRINTED_COLUMNS = 40  # judgement: a screen or two; the report has all
 MOST_PRINTED_PAIRS = 6  # judgement: the strongest; the report has all
 MOST_DISTRIBUTIONS = 12  # judgement: pictures; each adds to the report's size
+MOST_ALONE = 5  # judgement: columns that predict the target alone; the report has all
 MOST_CLASSES = 8  # judgement: one line of text
 MOST_NOTES = 30  # judgement: notes of reading repeat each other in damaged files
 MOST_HOLES = 50  # judgement: lines of a table, the strongest first
@@ -55,7 +56,10 @@ def printed(look: Look) -> Any:
         parts += [Text(""), grid]
     if look.class_counts:
         parts += [Text(""), Text(class_balance(look))]
-    best = look.predictors[:5]
+    best = [each for each in look.predictors if each[1] > 0][:MOST_ALONE]
+    if look.predictors and not best:
+        none = f"no column alone predicts {look.target} better than its mean, on unseen rows"
+        parts += [Text(""), Text(none)]
     if best:
         grid = RichTable(box=None, header_style="bold", pad_edge=False)
         grid.add_column(Text(f"alone predicts {look.target}"), no_wrap=True)
@@ -345,7 +349,8 @@ def _target_section(report: Report, look: Look, figures: dict[str, Any]) -> None
         report.table(
             ["column", "explained share", "standard error"],
             rows,
-            "What each column alone says of the target, on rows not used to fit it.",
+            "What each column alone says of the target, on rows not used to fit it. Below zero: it "
+            "predicts worse than the mean.",
         )
 
 

@@ -32,7 +32,7 @@ from gnomon.table.recode import as_strings
 from gnomon.workbench.analysis.diagnosis import Shift, shift_check
 from gnomon.workbench.base.given import as_table, read_options, split_source
 from gnomon.workbench.base.runs import RECORD, read_record
-from gnomon.workbench.predict.truth import score_on, threshold_of
+from gnomon.workbench.predict.truth import record_of_learning, score_on, threshold_of
 
 MODEL = "model.gnomon"
 SCHEMA = "schema.toml"
@@ -147,7 +147,9 @@ def predict(
     rows = read_as_learnt(table, schema) if is_path(table) else as_table(table)
     if not len(rows):
         raise DataError("the table has columns and no rows; there is nothing to predict for")
-    inputs, notes = matched(fitted, rows, schema)
+    record = None if folder is None else record_of_learning(folder)
+    target = None if record is None else record["settings"]["target"]
+    inputs, notes = matched(fitted, rows, schema, target)
     columns = said_columns(fitted, inputs)
     marked = np.zeros(0, dtype=int)
     if undecided is not None:
@@ -326,13 +328,18 @@ def wanted_columns(model: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def matched(model: Any, rows: Table, schema: Schema | None) -> tuple[Table, list[str]]:
-    """The columns that the model wants, by name and of their kinds; says what was left out."""
+def matched(
+    model: Any, rows: Table, schema: Schema | None, target: str | None = None
+) -> tuple[Table, list[str]]:
+    """The columns that the model wants, by name and of their kinds; says what was left out.
+
+    The target is no such column: where it is there, the predictions are scored by it.
+    """
     wanted = wanted_columns(model)
     missing = [name for name in wanted if name not in rows.columns]
     if missing:
         raise DataError(missing_columns(missing, rows.columns, wanted))
-    extra = [name for name in rows.columns if name not in wanted]
+    extra = [name for name in rows.columns if name not in wanted and name != target]
     notes = [f"Not used: {', '.join(extra)}."] if extra else []
     inputs = rows.select(wanted)
     if schema is not None:
@@ -394,7 +401,8 @@ def missing_columns(missing: list[str], present: Any, wanted: list[str]) -> str:
     more = f" and {len(missing) - 20} more" if len(missing) > 20 else ""
     return (
         f"{len(missing)} of the {len(wanted)} columns that the model needs are not in the table: "
-        f"{', '.join(lines)}{more}. The table has: {', '.join(list(present)[:30])}"
+        f"{', '.join(lines)}{more}. The table has: {', '.join(list(present)[:30])}. "
+        "Where a column is not known, add it with empty cells"
     )
 
 

@@ -1,0 +1,89 @@
+"""The rest of a budget: boosting's settings for the final model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.evaluate.fold_run import seeded
+from gnomon.table import Table
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from gnomon.workbench.analysis.portfolio import BOOSTING, boosted
+from gnomon.workbench.learn import refine
+from gnomon.workbench.learn.job import last_fold
+from gnomon.workbench.learn.plan import Stretches
+from gnomon.workbench.learn.refine import mean_loss, refined
+
+
+@pytest.fixture
+def shops(rng) -> tuple[Table, np.ndarray]:
+    """Rows of many shops of one kind, so that a penalty on categories pays."""
+    x, shop = rng.normal(size=1500), rng.integers(0, 60, 1500)
+    table = Table.from_dict({"x": x.tolist(), "shop": [f"s{k}" for k in shop]})
+    return table, x + rng.normal(size=1500)
+
+
+def test_kept_settings_have_the_least_loss_of_all_that_were_tried(shops, monkeypatch):
+    table, y = shops
+    losses = []
+
+    def noted(*args):
+        losses.append(mean_loss(*args))
+        return losses[-1]
+
+    monkeypatch.setattr(refine, "mean_loss", noted)
+    fold = np.arange(1000), np.arange(1000, 1500)
+    first = [boosted(HistGradientBoostingRegressor, leaves) for leaves in (8, 31)]
+    found = refined(first, table, y, fold, "squared", 0, lambda tried, longest, best: tried < 7)
+    assert found.tried == len(losses) == 7
+    model = found.learner.set_params(random_state=None)
+    again = seeded(model, 0, 0).fit(table[fold[0]], y[fold[0]])
+    assert mean_loss(again, table[fold[1]], y[fold[1]], "squared") == min(losses)
+    assert min(losses) < losses[0]
+
+
+def test_no_setting_is_tried_twice_and_the_search_ends_by_itself(shops):
+    table, y = shops
+    fold = np.arange(300), np.arange(300, 600)
+    first = [boosted(HistGradientBoostingRegressor, leaves) for leaves in (8, 31)]
+    seen = set()
+    moves = refine.changes(lambda: first[0], seen)
+    assert len(list(moves)) == len(seen)
+    found = refined(first, table, y, fold, "squared", 0, lambda *_: True)
+    assert 2 < found.tried < 60
+
+
+def test_a_class_that_the_model_has_not_seen_does_not_stop_the_search(rng):
+    table = Table.from_dict({"x": rng.normal(size=200).tolist()})
+    y = np.array(["a", "b"] * 100)
+    model = HistGradientBoostingClassifier(max_iter=3).fit(table, y)
+    strange = np.where(np.arange(200) < 5, "c", y)
+    loss = mean_loss(model, table, strange, "log_loss")
+    assert loss == pytest.approx(mean_loss(model, table[5:], y[5:], "log_loss"))
+
+
+def test_the_fold_of_settings_is_the_last_one_among_the_rows_that_are_taken():
+    splits = Stretches.of(np.arange(40), 4)
+
+    class Planned:
+        pass
+
+    plan = Planned()
+    plan.splits = splits
+    taken = np.arange(0, 40, 2)
+    learnt, held = last_fold(plan, taken)
+    assert set(taken[learnt]) <= set(splits[-1][0]) and set(taken[held]) <= set(splits[-1][1])
+    assert taken[learnt].max() < taken[held].min()
+
+
+def test_a_run_repeats_the_settings_that_were_tried(shops):
+    table, y = shops
+    rows = table.with_column("y", y.tolist())
+    options = {"learners": [BOOSTING], "budget": None, "folds": 2, "repeats": 1, "pair_fits": 0}
+    found = gnomon.learn(rows, "y", fit_settings=4, choose="best", curve=False, **options)
+    assert found.chosen == BOOSTING
+    assert "fit_settings=4" in found.script
+    assert any("the best of 4 settings" in each["why"] for each in found.decisions)
+    twice = gnomon.learn(rows, "y", fit_settings=4, choose="best", curve=False, **options)
+    assert twice.test.value == found.test.value
