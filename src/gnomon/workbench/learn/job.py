@@ -91,7 +91,13 @@ from gnomon.workbench.learn.plan import (
     is_late,
     make_plan,
 )
-from gnomon.workbench.learn.refine import SLOWER, USUALLY_TRIED, refined
+from gnomon.workbench.learn.refine import (
+    MOST_COPIES,
+    SLOWER,
+    USUALLY_TRIED,
+    averaged_fits,
+    refined,
+)
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.targets import LearnTargets
 from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
@@ -579,7 +585,8 @@ class Learning:
             )
         if refines:
             learner = self.refined(chosen, learner, inputs, y, taken, scores, plan)
-        elif on_some:
+            return self.averaged(learner, inputs, y, scores, plan), n
+        if on_some:
             fold = last_fold(plan, taken)
             learner.set_params(cv=[fold])
             self.run.decide(
@@ -647,7 +654,30 @@ class Learning:
             f"the best of {found.tried} settings, which learnt from {len(fold[0]):,} training rows "
             f"and were judged on {len(fold[1]):,} others, in the time that was left",
         )
-        return seeded(found.learner, self.random_state, 0)
+        return found.learner
+
+    def averaged(
+        self, learner: Any, inputs: Table, y: np.ndarray, scores: CrossValidation, plan: Plan
+    ) -> Any:
+        """The average of fits with other seeds, as many as the seconds allow."""
+        asked = (self.n_test + self.least_asked()) * pace_of(scores, plan)
+        most = self.settings.fit_copies
+
+        def goes_on(made: int, longest: float) -> bool:
+            self.progress(f"fitting {BOOSTING}: {made} made", self.done, self.total)
+            if most is not None or self.budget.seconds is None:
+                return made < (most or 1)
+            later = self.ending() + (made + 1) * asked
+            return made < MOST_COPIES and self.budget.left - later > SLOWER * longest
+
+        model, made = averaged_fits(learner, inputs, y, self.random_state, goes_on)
+        self.settings.fit_copies = made
+        if made > 1:
+            self.run.decide(
+                f"the final model is the average of {made} fits",
+                "their rows kept aside to end the rounds differ; the mean varies less",
+            )
+        return model
 
     def with_unlabeled(self, chosen: Entrant, model: Any, train: Table, y: np.ndarray) -> Any:
         """The model that also learns from rows without a target, where folds say that it helps."""

@@ -141,6 +141,14 @@ class LearnOptions(Options):
         least=1,
         help="Rows to learn from with each of these settings; as many as let ten of them be tried.",
     )
+    fit_copies: int | None = option(
+        None,
+        flag=None,
+        free=True,
+        least=1,
+        help="Fits of boosting with other seeds, of which the final model is the average; as many "
+        "as time allows, up to five, where its settings are searched.",
+    )
     fit_learner: str | None = option(
         None,
         flag=None,

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from gnomon.ensemble.held_out import loss_of
 from gnomon.evaluate.fold_run import seeded
 from gnomon.table import Table
+from gnomon.trees.boosting_average import averaged
 from gnomon.workbench.analysis.portfolio import MOST_ROUNDS
 
 USUAL_RATE = 0.1  # scikit-learn's default learning_rate, with which MOST_ROUNDS suffice
@@ -31,6 +32,11 @@ STRENGTHS = (0.0, 10.0, 100.0)  # of l2_regularization; LightGBM smooths categor
 PATIENCE = 60
 USUALLY_TRIED = 10  # settings until no change helps, on five tables
 SLOWER = 1.5  # judgement: the next fit may take so much longer than the longest before it
+
+
+# Of 75,000 rows rmse 0.522 with one, 0.516 with two, 0.513 with five (noise 0.5); 45,151, 44,700
+# and 44,451 on California; log loss 0.2806, 0.2799 and 0.2798 on Adult.
+MOST_COPIES = 5
 
 
 @dataclass
@@ -117,6 +123,38 @@ def refined(
     now = best.get_params()
     changed = {n: now[n] for n in TUNED if n == "max_leaf_nodes" or now[n] != usual[n]}
     return Refined(best, tried, changed, seconds)
+
+
+def averaged_fits(
+    learner: Any,
+    inputs: Table,
+    y: np.ndarray,
+    random_state: int,
+    goes_on: Callable[[int, float], bool],
+) -> tuple[Any, int]:
+    """Boosting fitted with one seed after the other, averaged to one model.
+
+    Parameters
+    ----------
+    learner : estimator
+    inputs : Table
+    y : ndarray
+    random_state : int
+    goes_on : callable
+        ``goes_on(made, longest)``: whether another fit may begin.
+
+    Returns
+    -------
+    model : fitted estimator
+    made : int
+        Fits of which it is the average.
+    """
+    models, longest = [], 0.0
+    while not models or goes_on(len(models), longest):
+        begin = perf_counter()
+        models.append(seeded(learner, random_state, len(models)).fit(inputs, y))
+        longest = max(longest, perf_counter() - begin)
+    return averaged(models), len(models)
 
 
 TUNED = (
