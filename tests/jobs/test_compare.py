@@ -56,6 +56,20 @@ def test_runs_on_other_folds_are_compared_by_their_figures_and_it_is_said(runs):
     assert compared.notes
 
 
+def test_runs_of_different_targets_are_not_compared(runs, rng):
+    folder, found = runs
+    rows = found["bayes"].problem.rows
+    gnomon.learn(
+        rows.drop(["y"]).with_column("z", rows["y"].to_pylist()),
+        "z",
+        folder=folder / "z",
+        learners=["naive Bayes"],
+        **OPTIONS,
+    )
+    compared = gnomon.compare(["bayes", "z"], folder=folder)
+    assert not compared.pairs and "different targets" in compared.notes[0]
+
+
 def test_one_run_alone_and_an_unfinished_one_are_refused(runs):
     folder, _ = runs
     with pytest.raises(DataError, match="two or more"):

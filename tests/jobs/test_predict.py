@@ -177,6 +177,7 @@ def test_where_the_truth_is_there_its_score_is_given(number_run):
     assert score.value == np.mean(np.array(truth) == found.table.to_dict()["prediction"])
     assert score.low < score.value < score.high
     assert "On these rows, whose target is known: accuracy" in repr(found)
+    assert not any("Not used" in note for note in found.notes), "the target is used, as the truth"
 
 
 def test_a_score_on_the_rows_of_the_run_is_called_too_good(number_run):
