@@ -80,7 +80,7 @@ RULES = (
     Rule(
         is_mixed,
         {"support vector machine": -1, "nearest neighbours": -1},
-        "categories ({categories}) beside numbers ({numbers}): distances between them are arbitrary",
+        "categories ({categories}) beside numbers ({numbers}): distances of these are arbitrary",
         "001 13.7 table",
     ),
     Rule(

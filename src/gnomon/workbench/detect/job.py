@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
+from scipy.special import expit, logit
 
 from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
@@ -47,8 +49,7 @@ METHODS = {
 BOXES = "boxes.csv"
 MODEL = "model.gnomon"
 FEWEST = 8  # pictures with boxes that a detector is learned from
-# Judgement: ends of a 95% interval are the 5th of 200 on either side; boxes match slowly.
-RESAMPLES = 200
+MOST_PARTS = 50  # judgement: t with 49 degrees of freedom is nearly normal; boxes match slowly
 OFTEN = 16  # pixels that the side of training pictures is a multiple of
 
 
@@ -225,30 +226,39 @@ def _searched(
 
 
 def _precision(found: list[Found], random_state: int) -> Estimate | None:
-    """Mean average precision of the test pictures, with an interval by resampling pictures."""
+    """Mean average precision of the test pictures, with an interval by leaving out pictures.
+
+    The delete-a-group jackknife, Student's t, and the logit scale, as precision lies between 0 and
+    1. On 20 pictures of six kinds it covers 90 to 99%, percentiles of a bootstrap 65 to 92%: a
+    picture that is drawn twice has its boxes right twice. Where all pictures are right or none is,
+    the other end is that of the binomial distribution.
+    """
     test = [each for each in found if each.is_test and each.truth is not None]
-    known = sum(len(each.truth[0]) for each in test if each.truth is not None)
-    if not known:
+    if not sum(len(each.truth[0]) for each in test if each.truth is not None):
         return None
 
     def value(chosen: list[Found]) -> float:
         truth = [each.truth for each in chosen]
         return detection_precision([each.detections for each in chosen], truth).value
 
-    rng = np.random.default_rng(random_state)
-    drawn: list[float] = []
-    while len(drawn) < RESAMPLES:
-        chosen = [test[place] for place in rng.integers(0, len(test), len(test))]
-        if any(len(each.truth[0]) for each in chosen if each.truth is not None):
-            drawn.append(value(chosen))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Estimate(
-        value(test),
-        float(low),
-        float(high),
-        error=float(np.std(drawn)),
-        how=f"{RESAMPLES} resamples of {len(test)} test pictures",
-    )
+    whole = value(test)
+    order = np.random.default_rng(random_state).permutation(len(test))
+    parts = np.array_split(order, min(MOST_PARTS, len(test)))
+    left = [[test[k] for k in np.sort(np.setdiff1d(order, part))] for part in parts]
+    known = [each for each in left if any(len(one.truth[0]) for one in each if one.truth)]
+    how = f"leaving out pictures, {len(parts)} parts of {len(test)} test pictures"
+    if len(known) < 2:
+        return Estimate(whole, 0.0, 1.0, error=np.nan, how="one picture: nothing is known")
+    values = np.array([value(each) for each in known])
+    g = len(values)
+    error = float(np.sqrt((g - 1) / g * ((values - values.mean()) ** 2).sum()))
+    if whole in (0.0, 1.0) or error == 0:
+        rest = 0.025 ** (1 / len(test))
+        low, high = (0.0, 1 - rest) if whole == 0 else (whole * rest, min(whole / rest, 1.0))
+        return Estimate(whole, low, high, error=error, how=how)
+    reach = stats.t.ppf(0.975, g - 1) * error / (whole * (1 - whole))
+    low, high = expit(logit(whole) + np.array([-reach, reach]))
+    return Estimate(whole, float(low), float(high), error=error, how=how)
 
 
 def _notes(found: list[Found], truth: dict[str, Any]) -> list[str]:

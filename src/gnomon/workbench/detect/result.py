@@ -86,8 +86,8 @@ class DetectResult(JobResult):
             which = "pictures with known boxes; it is too high if the model was learned from them"
         return (
             f"Mean average precision {self.precision} at an overlap of one half, on {n_test:,} "
-            f"{which} (the range is a bootstrap over pictures, whose coverage is not known; "
-            "finding nothing gives 0, all boxes and no false one gives 1)."
+            f"{which} (95% interval by leaving out pictures; finding nothing gives 0, all boxes "
+            "and no false one gives 1)."
         )
 
     def lines(self) -> list[list[Any]]:

@@ -206,7 +206,7 @@ def classes_with_rows(seen: Evidence) -> Check | None:
     """Has every class rows enough?"""
     if seen.problem.task != "classify":
         return None
-    rare = [str(k) for k, n in seen.problem.classes.items() if n < RARE_ROWS]
+    rare = [repr(str(k)) for k, n in seen.problem.classes.items() if n < RARE_ROWS]
     fewest = min(seen.problem.classes.values())
     untested = [str(name) for name in seen.problem.untested]
     if untested:
@@ -226,7 +226,8 @@ def classes_with_rows(seen: Evidence) -> Check | None:
     return Check(
         "rows of every class",
         "warning",
-        f"{', '.join(rare[:5])} have fewer than {RARE_ROWS} rows (fewest: {fewest}).",
+        f"{', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''} "
+        f"{'has' if len(rare) == 1 else 'have'} fewer than {RARE_ROWS} rows (fewest: {fewest}).",
         fewest,
         f"below {RARE_ROWS}",
         "Collect more of these or merge classes.",

@@ -21,9 +21,8 @@ from gnomon.ensemble.held_out import loss_of
 from gnomon.evaluate.fold_run import seeded
 from gnomon.table import Table
 from gnomon.trees.boosting_average import averaged
-from gnomon.workbench.analysis.portfolio import MOST_ROUNDS
 
-USUAL_RATE = 0.1  # scikit-learn's default learning_rate, with which MOST_ROUNDS suffice
+USUAL_RATE = 0.1  # scikit-learn's default learning_rate
 # Judgement: so many leaves and rows of a leaf that most tables lie well inside.
 LEAVES, LEAST_IN_LEAF = (4, 128), (5, 500)
 STRENGTHS = (0.0, 10.0, 100.0)  # of l2_regularization; LightGBM smooths categories with 10
@@ -107,22 +106,26 @@ def refined(
         longest = max(longest, seconds)
         return mean_loss(model, asked, truth, measure), seconds
 
-    candidates = [clone(each).set_params(n_iter_no_change=PATIENCE) for each in candidates]
+    # seeds are given for every fit: one that is set already would make all copies equal
+    unseeded = {"n_iter_no_change": PATIENCE, "random_state": None}
+    candidates = [clone(each).set_params(**unseeded) for each in candidates]
     found = [(*judged(each), each) for each in candidates]
-    loss, seconds, best = min(found, key=lambda each: each[0])
-    usual, tried = best.get_params(), len(candidates)
+    best = [min(found, key=lambda each: each[0])]
+    usual, tried = best[0][2].get_params(), len(candidates)
     seen = {settings_of(each) for each in candidates}
-    for params in changes(lambda: best, seen):
+    for params in changes(lambda: best[-1][2], seen):
+        loss, seconds, learner = best[-1]
         if not goes_on(tried, longest, seconds):
             break
-        learner = clone(best).set_params(**params)
+        learner = clone(learner).set_params(**params)
         tried += 1
         new, took = judged(learner)
         if new < loss:
-            loss, seconds, best = new, took, learner
-    now = best.get_params()
+            best.append((new, took, learner))
+    _, seconds, learner = best[-1]
+    now = learner.get_params()
     changed = {n: now[n] for n in TUNED if n == "max_leaf_nodes" or now[n] != usual[n]}
-    return Refined(best, tried, changed, seconds)
+    return Refined(learner, tried, changed, seconds)
 
 
 def averaged_fits(
@@ -149,7 +152,8 @@ def averaged_fits(
     made : int
         Fits of which it is the average.
     """
-    models, longest = [], 0.0
+    models: list[Any] = []
+    longest = 0.0
     while not models or goes_on(len(models), longest):
         begin = perf_counter()
         models.append(seeded(learner, random_state, len(models)).fit(inputs, y))
@@ -201,10 +205,19 @@ def fewer_columns(params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def slower(params: dict[str, Any]) -> dict[str, Any] | None:
-    """Half the step, and twice the rounds."""
+    """Half the step, twice the rounds and twice the patience; once, as averaging does the rest.
+
+    With a quarter of the step and the same patience, fits on 75,000 rows end too early: rmse 0.530
+    instead of 0.523.
+    """
     rate = params["learning_rate"] / 2
-    rounds = round(MOST_ROUNDS * USUAL_RATE / rate)
-    return {"learning_rate": rate, "max_iter": rounds} if rate > USUAL_RATE / 8 else None
+    if rate < USUAL_RATE / 2:
+        return None
+    return {
+        "learning_rate": rate,
+        "max_iter": 2 * params["max_iter"],
+        "n_iter_no_change": 2 * params["n_iter_no_change"],
+    }
 
 
 def larger_leaves(params: dict[str, Any]) -> dict[str, Any] | None:
