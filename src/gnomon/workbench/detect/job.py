@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import expit, logit
 
 from gnomon.contract.estimate import Estimate
@@ -256,7 +256,7 @@ def _precision(found: list[Found], random_state: int) -> Estimate | None:
         rest = 0.025 ** (1 / len(test))
         low, high = (0.0, 1 - rest) if whole == 0 else (whole * rest, min(whole / rest, 1.0))
         return Estimate(whole, low, high, error=error, how=how)
-    reach = stats.t.ppf(0.975, g - 1) * error / (whole * (1 - whole))
+    reach = scipy.stats.t.ppf(0.975, g - 1) * error / (whole * (1 - whole))
     low, high = expit(logit(whole) + np.array([-reach, reach]))
     return Estimate(whole, float(low), float(high), error=error, how=how)
 

@@ -159,7 +159,7 @@ def p_of_equal_scores(scores: np.ndarray, errors: np.ndarray) -> float:
     """
     weights = 1 / errors**2
     mean = weights @ scores / weights.sum()
-    return float(stats.chi2.sf(weights @ (scores - mean) ** 2, len(scores) - 1))
+    return float(scipy.stats.chi2.sf(weights @ (scores - mean) ** 2, len(scores) - 1))
 
 
 def p_of_equal_folds(seen: Evidence) -> float:
