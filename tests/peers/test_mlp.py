@@ -61,6 +61,21 @@ def test_the_same_steps_are_taken_as_by_scikit_learn(ours, theirs, options, rng)
     np.testing.assert_allclose(own.loss_curve_[-1], other.loss_curve_[-1], atol=within)
 
 
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_weights_have_the_precision_that_scikit_learn_gives_them(
+    ours, theirs, precision, solver, rng
+):
+    X = rng.normal(size=(40, 3)).astype(precision)
+    y = (X[:, 0] > 0).astype(precision)
+    fitted = [
+        each(hidden_layer_sizes=4, solver=solver, max_iter=2).fit(X, y) for each in (ours, theirs)
+    ]
+    own, other = ([part.dtype for part in each.coefs_ + each.intercepts_] for each in fitted)
+    assert own == other
+
+
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 def test_lbfgs_ends_as_low_as_scikit_learns(ours, theirs, rng):
     X = rng.normal(size=(80, 3))

@@ -131,8 +131,9 @@ max_norm : float
     Largest norm of the weights into a unit.
 init : str
     First weights: scikit-learn's rule, or one of `gnomon.neural.INITIALIZATIONS`.
-dtype : {"float64", "float32"}
-    What training computes in; float32 takes about half the time.
+dtype : {"auto", "float64", "float32"}
+    What training computes in; float32 takes about half the time. "auto" is float32 where the rows
+    are (and the solver takes batches), as in scikit-learn.
 n_jobs : int or None
     Threads; the result does not depend on it.
 keep_history : {"objective", "full"}
@@ -247,7 +248,7 @@ class _MultilayerPerceptron(Learner):
         "l1_ratio": [between(0, 1)],
         "max_norm": [above(0), None],
         "init": [StrOptions({"auto", *INITIALIZATIONS})],
-        "dtype": [StrOptions({"float64", "float32"})],
+        "dtype": [StrOptions({"auto", "float64", "float32"})],
         "n_jobs": JOBS,
         "keep_history": HISTORY,
     }
@@ -348,7 +349,7 @@ class _MultilayerPerceptron(Learner):
 
     def _prepare(self, data: Data, again: bool) -> None:
         """First parameters, or those of before; empty curves where it starts anew."""
-        dtype = np.dtype(self.dtype)
+        dtype = self._number_type(data, again)
         loss, n_outputs, last = self._loss_and_outputs(data.y)
         self._training_loss = loss
         network = self._network(data.n_columns, n_outputs)
@@ -378,6 +379,16 @@ class _MultilayerPerceptron(Learner):
         self.loss_ = LARGEST
         self._net, self._parameters = network, parameters
         self._keep(self._unpacked(parameters))
+
+    def _number_type(self, data: Data, again: bool) -> np.dtype:
+        """What training computes in."""
+        if self.dtype != "auto":
+            return np.dtype(self.dtype)
+        if again:
+            return self.coefs_[0].dtype
+        # a line search compares losses that float32 cannot tell apart
+        single = data.is_float32 and self.solver != "lbfgs"
+        return np.dtype(np.float32 if single else np.float64)
 
     def _shapes(self, network: Network) -> list[tuple[int, ...]]:
         return [p.parameter.shape for p in network.places if p.path[-1] == "weight"]
@@ -793,7 +804,7 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
         l1_ratio=0.0,
         max_norm=None,
         init="auto",
-        dtype="float64",
+        dtype="auto",
         class_weight=None,
         n_jobs=None,
         keep_history="objective",
@@ -1032,7 +1043,7 @@ class MLPRegressor(_MultilayerPerceptron, Regressor):
         l1_ratio=0.0,
         max_norm=None,
         init="auto",
-        dtype="float64",
+        dtype="auto",
         n_jobs=None,
         keep_history="objective",
     ):

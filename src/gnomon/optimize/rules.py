@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-
-BLOCK = 8192  # parameters: half a megabyte of numbers in a step of Adam
+from gnomon.engine.kernel import kernel
 
 
 class Rule:
@@ -131,25 +130,47 @@ class AdamRule(Rule):
 
     def step(self, x: np.ndarray, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         self.t += 1
+        if gradient.dtype != np.float32:
+            gradient = np.asarray(gradient, dtype=np.float64)
         if self.t == 1:
             self.mean, self.squares = np.zeros_like(gradient), np.zeros_like(gradient)
         step = np.empty_like(gradient)
-        for start in range(0, len(gradient), BLOCK):
-            self._step_of(slice(start, start + BLOCK), gradient, learning_rate, step)
+        adam_step(
+            gradient,
+            self.beta_1,
+            self.beta_2,
+            self.epsilon,
+            -learning_rate / (1 - self.beta_1**self.t),
+            1 / (1 - self.beta_2**self.t),
+            self.mean,
+            self.squares,
+            step,
+        )
         return step - learning_rate * self.weight_decay * x if self.weight_decay else step
 
-    def _step_of(
-        self, some: slice, gradient: np.ndarray, learning_rate: float, step: np.ndarray
-    ) -> None:
-        """Write the step of some parameters, whose numbers stay in the cache meanwhile."""
-        mean, squares, slope = self.mean[some], self.squares[some], gradient[some]
-        mean *= self.beta_1
-        mean += (1 - self.beta_1) * slope
-        squares *= self.beta_2
-        squares += (1 - self.beta_2) * slope**2
-        root = squares / (1 - self.beta_2**self.t)
-        np.sqrt(root, out=root)
-        root += self.epsilon
-        np.divide(mean, 1 - self.beta_1**self.t, out=step[some])
-        step[some] *= -learning_rate
-        step[some] /= root
+
+@kernel("f8|f4[:]", "f8", "f8", "f8", "f8", "f8", *["out f8|f4[:]"] * 3)
+def adam_step(
+    gradient: Any,
+    beta_1: float,
+    beta_2: float,
+    epsilon: float,
+    rate: float,
+    unbiased: float,
+    mean: Any,
+    squares: Any,
+    step: Any,
+) -> None:
+    """Write a step of Adam, and move both means: one pass over the parameters, all of shape (d,).
+
+    The rate is minus the learning rate over 1 - beta_1^t; `unbiased` is 1 over 1 - beta_2^t.
+    """
+    number = gradient.dtype.type  # constants of the precision of the arrays
+    keep_1, keep_2 = number(beta_1), number(beta_2)
+    new_1, new_2 = number(1 - beta_1), number(1 - beta_2)
+    small, factor, scale = number(epsilon), number(rate), number(unbiased)
+    for i in range(len(gradient)):
+        slope = gradient[i]
+        mean[i] = keep_1 * mean[i] + new_1 * slope
+        squares[i] = keep_2 * squares[i] + new_2 * (slope * slope)
+        step[i] = factor * mean[i] / (np.sqrt(scale * squares[i]) + small)
