@@ -67,8 +67,9 @@ def solver_memory(X, y) -> tuple[float, float]:
     rows = graphs.index_of(X, "euclidean")
     edges = graphs.neighbor_edges(rows.others(10))
     graph = (edges.data.nbytes + edges.indices.nbytes + edges.indptr.nbytes) / 1e6
+    points = graphs.Points(X, np.ones(len(y)), y, np.arange(len(y)), 10)
     tracemalloc.start()
-    system = System.of(edges, (y[:, None] == np.arange(10)).astype(float), np.flatnonzero(y < 0))
+    system = System.of(edges, points, np.ones(len(y), dtype=bool))
     system.by_conjugate_gradients(10, 1e-10, lambda *_: False)
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()

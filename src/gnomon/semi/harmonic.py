@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import Course
+from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Number, Text
@@ -32,7 +33,88 @@ FEW_UNKNOWNS = 2000  # a direct solve of a graph of ten neighbors takes 0.1 s
 GAMMAS = 2.0 ** np.arange(-4, 5)  # times one over the median squared distance of neighbors
 SMOOTHING = 0.01  # share of equal probabilities when bandwidths are compared by entropy
 
-Step = Callable[[np.ndarray, float], bool]
+# told how to get the values, and the size of the step; says whether to stop
+Step = Callable[[Callable[[], np.ndarray], float], bool]
+
+
+class Laplacian(NamedTuple):
+    """The matrix D - W of the free points of a graph; the values of the others count as 0.
+
+    Attributes
+    ----------
+    edges : csr_array of shape (n_points, n_points)
+        W, of the others too: a copy without them would be as large.
+    degrees : ndarray of shape (n_points,)
+    free : ndarray of bool of shape (n_points,)
+    """
+
+    edges: sp.csr_array
+    degrees: np.ndarray
+    free: np.ndarray
+
+    def image(self, values: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """(D - W) values; `curvature` takes the products of values and image of each column."""
+        image = self.edges @ values
+        take_from_degrees(self.degrees, self.free, values, image, curvature)
+        return image
+
+
+@kernel("f8[:]", "b1[:]", "f8[:,:]", "out f8[:,:]", "out f8[:]")
+def take_from_degrees(degrees: Any, free: Any, values: Any, image: Any, curvature: Any) -> None:
+    """Make W v to D v - W v, zero where points are not free; v' times it for each column."""
+    curvature[:] = 0.0
+    for i in range(len(values)):
+        for c in range(values.shape[1]):
+            image[i, c] = degrees[i] * values[i, c] - image[i, c] if free[i] else 0.0
+            curvature[c] += values[i, c] * image[i, c]
+
+
+@kernel("f8[:]", "f8[:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]", "out f8[:,:]", "out f8[:]")
+def step_along(
+    length: Any, degrees: Any, direction: Any, image: Any, values: Any, residual: Any, energy: Any
+) -> None:
+    """Move values and residual along the direction; the residual's squares over the degrees."""
+    energy[:] = 0.0
+    for i in range(len(values)):
+        for c in range(values.shape[1]):
+            values[i, c] += length[c] * direction[i, c]
+            residual[i, c] -= length[c] * image[i, c]
+            energy[c] += residual[i, c] * residual[i, c] / degrees[i]
+
+
+@kernel("f8[:]", "f8[:]", "f8[:,:]", "out f8[:,:]")
+def turn_direction(share: Any, degrees: Any, residual: Any, direction: Any) -> None:
+    """Write the residual over the degrees plus a share of the former direction."""
+    for i in range(len(direction)):
+        for c in range(direction.shape[1]):
+            direction[i, c] = residual[i, c] / degrees[i] + share[c] * direction[i, c]
+
+
+def conjugate_gradients(
+    graph: Laplacian, wanted: np.ndarray, max_iter: int, tol: float, seen: Step
+) -> np.ndarray:
+    """Solve (D - W) x = wanted for several columns at once, preconditioned by the degrees.
+
+    ``seen(x, residual)`` is called after every step with a function that gives x and the largest
+    relative residual of a column, and says whether to stop. `wanted` is overwritten.
+    """
+    residual = np.ascontiguousarray(wanted)
+    values = np.zeros_like(residual)
+    direction = residual / graph.degrees[:, None]
+    energy = np.einsum("ij,ij->j", residual, direction)
+    lengths = np.sqrt(np.maximum(energy, np.finfo(np.float64).tiny))
+    curvature, after = np.empty_like(energy), np.empty_like(energy)
+    for _ in range(max_iter):
+        image = graph.image(direction, curvature)
+        length = np.where(curvature > 0, energy / np.where(curvature > 0, curvature, 1.0), 0.0)
+        step_along(length, graph.degrees, direction, image, values, residual, after)
+        del image  # the next one takes its place
+        if seen(lambda: values, float((np.sqrt(after) / lengths).max(initial=0.0))):
+            break
+        share = np.where(energy > 0, after / np.where(energy > 0, energy, 1.0), 0.0)
+        turn_direction(share, graph.degrees, residual, direction)
+        energy[:] = after
+    return values
 
 
 class System(NamedTuple):
@@ -41,92 +123,69 @@ class System(NamedTuple):
     Attributes
     ----------
     free : ndarray of int
-        These points.
-    inside : csr_array
-        Weights between them.
-    degrees : ndarray
-        The sum of all weights of each.
-    pull : ndarray of shape (n_free, n_classes)
-        W_ul times the labels.
+        These points, in rising order.
+    edges : csr_array
+        Weights between all points.
+    labels : csr_array of shape (n_points, n_classes)
+        A one at the class of every labeled point.
     """
 
     free: np.ndarray
-    inside: sp.csr_array
-    degrees: np.ndarray
-    pull: np.ndarray
+    edges: sp.csr_array
+    labels: sp.csr_array
 
     @classmethod
-    def of(cls, edges: sp.csr_array, labels: np.ndarray, free: np.ndarray) -> System:
-        rows = edges[free]
-        degrees = np.asarray(rows.sum(axis=1)).ravel()
-        return cls(free, sp.csr_array(rows[:, free]), degrees, rows @ labels)
+    def of(cls, edges: sp.csr_array, points: Points, reached: np.ndarray) -> System:
+        """That of the points that a label reaches."""
+        given = np.flatnonzero(points.labeled)
+        places = (given, points.codes[given])
+        shape = (len(points.codes), points.n_classes)
+        labels = sp.csr_array((np.ones(len(given)), places), shape=shape)
+        return cls(np.flatnonzero(reached & ~points.labeled), edges, labels)
+
+    def pull(self) -> np.ndarray:
+        """W_ul times the labels, of shape (n_free, n_classes)."""
+        return (self.edges @ self.labels)[self.free].toarray()
+
+    def _inside(self) -> tuple[sp.csr_array, np.ndarray]:
+        """Weights between the free points, and the sum of all weights of each."""
+        rows = self.edges[self.free]
+        return sp.csr_array(rows[:, self.free]), np.asarray(rows.sum(axis=1)).ravel()
 
     def direct(self) -> np.ndarray:
         """The solution by a sparse factorization."""
-        matrix = sp.csc_array(sp.diags_array(self.degrees) - self.inside)
-        return splu(matrix, permc_spec="MMD_AT_PLUS_A").solve(np.ascontiguousarray(self.pull))
+        inside, degrees = self._inside()
+        matrix = sp.csc_array(sp.diags_array(degrees) - inside)
+        return splu(matrix, permc_spec="MMD_AT_PLUS_A").solve(np.ascontiguousarray(self.pull()))
 
     def relaxed(self, max_iter: int, tol: float, seen: Step) -> np.ndarray:
         """Each value becomes the weighted mean of its neighbors, again and again."""
-        values = np.zeros_like(self.pull)
+        inside, degrees = self._inside()
+        pull = self.pull()
+        values = np.zeros_like(pull)
         for _ in range(max_iter):
-            after = (self.inside @ values + self.pull) / self.degrees[:, None]
+            after = (inside @ values + pull) / degrees[:, None]
             change = float(np.abs(after - values).max(initial=0.0))
-            values = after
-            if seen(values, change):
+            values[:] = after
+            if seen(lambda: values, change):
                 break
         return values
 
     def by_conjugate_gradients(self, max_iter: int, tol: float, seen: Step) -> np.ndarray:
-        """Conjugate gradients for all classes at once, preconditioned by the degrees."""
+        """Conjugate gradients for all classes at once."""
+        if 2 * len(self.free) < self.labels.shape[0]:  # then a copy of their edges is small
+            graph = Laplacian(*self._inside(), np.ones(len(self.free), dtype=bool))
+            return conjugate_gradients(graph, self.pull(), max_iter, tol, seen)
+        free = np.zeros(self.labels.shape[0], dtype=bool)
+        free[self.free] = True
+        pull = (self.edges @ self.labels).toarray()
+        pull[~free] = 0.0
+        graph = Laplacian(self.edges, np.asarray(self.edges.sum(axis=1)).ravel(), free)
 
-        def product(values: np.ndarray) -> np.ndarray:
-            image = self.degrees[:, None] * values
-            image -= self.inside @ values
-            return image
+        def seen_all(values: Callable[[], np.ndarray], size: float) -> bool:
+            return seen(lambda: values()[self.free], size)
 
-        scale = 1.0 / self.degrees[:, None]
-        start = scale * self.pull
-        return conjugate_gradients(product, self.pull, scale, start, max_iter, tol, seen)
-
-
-def conjugate_gradients(
-    product: Callable[[np.ndarray], np.ndarray],
-    wanted: np.ndarray,
-    scale: np.ndarray,
-    start: np.ndarray,
-    max_iter: int,
-    tol: float,
-    seen: Step,
-) -> np.ndarray:
-    """Solve ``A x = wanted`` for several columns at once, preconditioned by a diagonal.
-
-    ``seen(x, residual)`` is called after every step with the largest relative residual of a column
-    and says whether to stop.
-    """
-    values = start.copy()
-    residual = wanted - product(values)
-    lengths = np.maximum(np.sqrt((scale * wanted**2).sum(axis=0)), np.finfo(np.float64).tiny)
-    direction = scale * residual
-    turned = np.empty_like(residual)
-    energy = np.einsum("ij,ij->j", residual, direction)
-    for _ in range(max_iter):
-        image = product(direction)
-        curvature = np.einsum("ij,ij->j", direction, image)
-        length = np.where(curvature > 0, energy / np.where(curvature > 0, curvature, 1.0), 0.0)
-        np.multiply(direction, length, out=turned)
-        values += turned
-        image *= length
-        residual -= image
-        np.multiply(scale, residual, out=turned)
-        after = np.einsum("ij,ij->j", residual, turned)
-        relative = float((np.sqrt(np.maximum(after, 0.0)) / lengths).max(initial=0.0))
-        if seen(values, relative):
-            break
-        direction *= np.where(energy > 0, after / np.where(energy > 0, energy, 1.0), 0.0)
-        direction += turned
-        energy = after
-    return values
+        return conjugate_gradients(graph, pull, max_iter, tol, seen_all)[self.free]
 
 
 @method(
@@ -269,8 +328,7 @@ class HarmonicLabelPropagation(GraphLabels):
             self.gamma_ = surest_gamma(near, points)
         edges = neighbor_edges(near, self.gamma_)
         reached, _ = reached_from(edges, points.labeled)
-        labels = points.one_hot()
-        system = System.of(edges, labels, np.flatnonzero(reached & ~points.labeled))
+        system = System.of(edges, points, reached)
         few = len(system.free) <= FEW_UNKNOWNS
         self.solver_ = ("direct" if few else "cg") if self.solver == "auto" else self.solver
         finish = partial(self._scaled, points, system, reached, prior)
@@ -282,13 +340,13 @@ class HarmonicLabelPropagation(GraphLabels):
         steps = iter(course)
         next(steps)
 
-        def seen(values: np.ndarray, size: float) -> bool:
-            ended = self._end_step(course, size, lambda: finish(values))
+        def seen(values: Callable[[], np.ndarray], size: float) -> bool:
+            ended = self._end_step(course, size, lambda: finish(values()))
             return ended or next(steps, None) is None
 
         if not len(system.free) or self.solver_ == "direct":
-            values = system.direct() if len(system.free) else system.pull
-            seen(values, 0.0)
+            values = system.direct() if len(system.free) else system.pull()
+            seen(lambda: values, 0.0)
         elif self.solver_ == "cg":
             values = system.by_conjugate_gradients(self.max_iter, self.tol, seen)
         else:
@@ -335,12 +393,11 @@ def surest_gamma(near: Any, points: Points) -> float:
     """The bandwidth whose harmonic function has the least mean entropy, of nine."""
     squares = near.distances**2
     typical = float(np.median(squares)) or 1.0
-    labels = points.one_hot()
 
     def entropy(gamma: float) -> float:
         edges = neighbor_edges(near, gamma)
         reached, _ = reached_from(edges, points.labeled)
-        system = System.of(edges, labels, np.flatnonzero(reached & ~points.labeled))
+        system = System.of(edges, points, reached)
         if not len(system.free):
             return 0.0
         values = system.by_conjugate_gradients(200, 1e-6, lambda _, size: size < 1e-6)

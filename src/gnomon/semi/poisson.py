@@ -9,6 +9,7 @@ Texts: 004 17.1.2 (for very few labels beyond it: Calder, Cook, Thorpe, Slepcev 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from gnomon.engine.history import Course
 from gnomon.engine.parameters import HISTORY, JOBS, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.semi.graph import GraphLabels, Points, neighbor_edges, normalized, reached_from
-from gnomon.semi.harmonic import conjugate_gradients, prior_of
+from gnomon.semi.harmonic import Laplacian, conjugate_gradients, prior_of
 
 STEEPNESS = 2.0  # of probabilities in units of the spread of values; they are not calibrated
 BALANCE_ROUNDS = 100  # judgement: the bound is for shares out of reach
@@ -149,20 +150,16 @@ class PoissonLearning(GraphLabels):
         reached, part = reached_from(edges, points.labeled)
         sources, means = self._sources(points, part)
         degrees = np.asarray(edges.sum(axis=1)).ravel()
-        scale = 1.0 / degrees[:, None]
         steps = iter(course)
         next(steps)
         finish = partial(self._probabilities, points, reached, means[part], prior)
 
-        def product(values: np.ndarray) -> np.ndarray:
-            return degrees[:, None] * values - edges @ values
-
-        def seen(values: np.ndarray, size: float) -> bool:
-            ended = self._end_step(course, size, lambda: finish(_centered(values, part, degrees)))
+        def seen(values: Callable[[], np.ndarray], size: float) -> bool:
+            ended = self._end_step(course, size, lambda: finish(_centered(values(), part, degrees)))
             return ended or next(steps, None) is None
 
-        start = np.zeros_like(sources)
-        values = conjugate_gradients(product, sources, scale, start, self.max_iter, self.tol, seen)
+        graph = Laplacian(edges, degrees, np.ones(len(degrees), dtype=bool))
+        values = conjugate_gradients(graph, sources, self.max_iter, self.tol, seen)
         return finish(_centered(values, part, degrees))
 
     def _sources(self, points: Points, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

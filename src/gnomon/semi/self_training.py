@@ -181,7 +181,8 @@ class SelfTrainingClassifier(OneMember, FewLabels):
             if not ended:
                 member = self._fitted_member(training, codes)
             if self._end_step(course, codes, ended, member):
-                reason = "no_change" if ended else "max_iter"
+                # a last step that is allowed counts as such, as in scikit-learn
+                reason = "no_change" if ended and step + 1 < most else "max_iter"
                 break
         if (codes >= 0).all() and reason == "max_iter" and most > 0:
             reason = "all_labeled"
