@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster import KMeans
@@ -863,3 +864,14 @@ def test_pairs_with_variables_set_aside_end_where_no_pair_violates(n_groups, rng
     np.subtract.at(again, pairs[:count, 1], steps[:count])
     np.testing.assert_allclose(sign * again, alpha, atol=1e-7)
     assert gap <= 1e-3
+
+
+def test_liblinear_is_given_sparse_rows_whose_indices_have_64_bits(rng):
+    rows = sp.csr_array(rng.poisson(0.3, (40, 12)).astype(float))
+    y = (rows[:, [0]].toarray().ravel() > rows[:, [1]].toarray().ravel()).astype(int)
+    long = (each.astype(np.int64) for each in (rows.indices, rows.indptr))
+    same = sp.csr_array((rows.data, *long), shape=rows.shape)
+    assert same.indices.dtype == np.int64
+    model = LinearSVC(multi_class="crammer_singer", random_state=0)
+    expected = clone(model).fit(rows, y).coef_
+    np.testing.assert_array_equal(model.fit(same, y).coef_, expected)

@@ -124,7 +124,7 @@ class LinearSVC(SearchedPlanes, LinearMachine):
     array([0, 1])
     """
 
-    natively = Takes(sparse=True)
+    natively = Takes(sparse=True, many_levels=True)
     _parameter_constraints = {
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
@@ -209,7 +209,7 @@ class LinearSVC(SearchedPlanes, LinearMachine):
             intercept_scaling=self.intercept_scaling,
             random_state=int(self._rng().integers(2**31)),
             max_iter=self.max_iter,
-        ).fit(given.rows, given.y, sample_weight=given.weights)
+        ).fit(_as_liblinear_takes(given.rows), given.y, sample_weight=given.weights)
         self.coef_ = np.ascontiguousarray(peer.coef_)
         offsets = np.asarray(peer.intercept_, dtype=np.float64)
         self.intercept_ = np.broadcast_to(offsets, len(self.coef_)).copy()
@@ -245,6 +245,14 @@ class LinearSVC(SearchedPlanes, LinearMachine):
         coordinate = self._search(n_rows, n_columns) is CoordinateDescent
         matrices = 24 * n_columns if coordinate else 6 * n_columns**2
         return 8 * (n_rows * (3 * n_columns + 60) + matrices)
+
+
+def _as_liblinear_takes(rows: Any) -> Any:
+    """Sparse rows with indices of 32 bits, where these suffice."""
+    if not sp.issparse(rows) or max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
+        return rows
+    indices = (each.astype(np.int32, copy=False) for each in (rows.indices, rows.indptr))
+    return sp.csr_array((rows.data, *indices), shape=rows.shape)
 
 
 @method(

@@ -37,6 +37,7 @@ SPACES: dict[str, dict[str, Any]] = {
         "estimator__C": Real(0.1, 1e3, log=True),
         "estimator__gamma": Real(1e-3, 1.0, log=True),
     },
+    "linear support vector machine": {"estimator__estimator__C": Real(1e-2, 1e2, log=True)},
 }
 
 

@@ -24,6 +24,7 @@ from gnomon.table.encode import MOST_TERMS, MOST_WORDS
 from gnomon.table.terms import shared_counts
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
+    LINEAR_MACHINE,
     Entrant,
     picked,
     portfolio,
@@ -43,7 +44,7 @@ LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
 ENDING_SECONDS = 6.0
 SHARE_TO_END = 0.25  # judgement: however short the budget is, the ending takes no more of it
 SECONDS_PER_COLUMN = 9e-4  # of the ending; measured on 7,130 columns
-LINEAR = ("logistic regression", "ridge")
+LINEAR = ("logistic regression", "ridge", LINEAR_MACHINE)
 TREES = ("gradient boosting", "random forest", "pruned tree")
 FOLDS = 5  # usual number of folds (scikit-learn's default cv)
 ALWAYS = 2  # the baseline and the first learner compete in any case
