@@ -223,7 +223,13 @@ def few(folder: str) -> None:
             some = np.random.default_rng(seed).permutation(len(X))[:n]
             common = {"batch_size": 32, "max_iter": 60, "random_state": seed, "n_jobs": 1}
             coded = PretrainedClassifier(
-                (256,), unlabeled=X, pretrain_iter=8, learning_rate_init=0.003, **common
+                (256,),
+                unlabeled=X,
+                pretrain_iter=12,
+                noise_level=0.5,
+                activation="relu",
+                learning_rate_init=0.003,
+                **common,
             ).fit(X[some], y[some])
             alone = MLPClassifier(256, learning_rate_init=0.003, **common).fit(X[some], y[some])
             gains.append(coded.score(new, truth) - alone.score(new, truth))

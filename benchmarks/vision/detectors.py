@@ -1,11 +1,11 @@
 """Detectors on scenes of digits: mean average precision at an overlap of one half, and the time.
 
-    python -m benchmarks.vision.detectors FasterRCNNDetector 2500 8 [COPIES] [validate]
+    python -m benchmarks.vision.detectors FasterRCNNDetector 2500 8 [COPIES] [SEED] [validate]
 
-The numbers are training scenes, epochs, and turned and resized copies of each training digit from
-which scenes are made. Digits come with scikit-learn; those of the test scenes do not occur in
-training scenes. With "validate" the digits before those of the test take their place: settings are
-chosen by these.
+The numbers are training scenes, epochs, turned and resized copies of each training digit from which
+scenes are made, and the seed of the detector. Digits come with scikit-learn; those of the test
+scenes do not occur in training scenes. With "validate" the digits before those of the test take
+their place: settings are chosen by these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gnomon import vision
 OPTIONS: dict[str, dict[str, Any]] = {"YoloDetector": {"learning_rate": 0.003, "batch_size": 16}}
 
 
-def main(name: str, n_scenes: int, max_iter: int, n_copies: int, validate: bool) -> None:
+def main(name: str, n_scenes: int, max_iter: int, n_copies: int, seed: int, validate: bool) -> None:
     digits = load_digits()
     end, half = len(digits.images), len(digits.images) * 3 // 4
     if validate:
@@ -46,9 +46,9 @@ def main(name: str, n_scenes: int, max_iter: int, n_copies: int, validate: bool)
     )
     begin, used = time.perf_counter(), time.process_time()
     chosen = OPTIONS.get(name, {})
-    model = getattr(vision, name)(max_iter=max_iter, random_state=0, **chosen).fit(train)
+    model = getattr(vision, name)(max_iter=max_iter, random_state=seed, **chosen).fit(train)
     print(
-        f"{name}, {n_scenes} scenes, {max_iter} epochs, {n_copies} copies of each digit: "
+        f"{name}, {n_scenes} scenes, {max_iter} epochs, {n_copies} copies of digits, seed {seed}: "
         f"{time.perf_counter() - begin:.0f} s ({time.process_time() - used:.0f} s of processor "
         f"time), loss {model.losses_[0]:.3g} -> {model.losses_[-1]:.3g}, mAP@0.5 on new scenes "
         f"{model.score(test):.3f}, on training scenes {model.score(train[:200]):.3f}"
@@ -56,5 +56,5 @@ def main(name: str, n_scenes: int, max_iter: int, n_copies: int, validate: bool)
 
 
 if __name__ == "__main__":
-    copies = int(sys.argv[4]) if len(sys.argv) > 4 else 0
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), copies, "validate" in sys.argv[5:])
+    counts = [int(each) for each in sys.argv[2:] if each != "validate"]
+    main(sys.argv[1], *counts, *[0] * (4 - len(counts)), validate="validate" in sys.argv)
