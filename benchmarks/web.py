@@ -80,7 +80,7 @@ def cold(folder: Path) -> list[Line]:
                     raise RuntimeError(f"{place}: {page.errors}, foreign: {page.requests}")
                 found.append(Line("cold", f"cold page `{place}`", 1.0, took, "no foreign request"))
                 if place == "/views":
-                    found.append(Line("cold", "its four figures", 1.0, drawn, "from the request"))
+                    found.append(Line("cold", "its four figures", 1.5, drawn, "from the request"))
     return found
 
 
