@@ -136,7 +136,8 @@ def test_codes_of_a_scan_beyond_memory_are_refused_with_the_figure(rng, tmp_path
 def test_rows_of_a_scan_are_predicted_for_block_by_block(cls, on_table, tmp_path):
     streamed = scan(written(on_table.X, tmp_path, "parquet"), rows_per_chunk=25)
     found = outputs(on_table.estimator, streamed)
-    assert_close(found, on_table.outputs, rtol=1e-10, atol=1e-10)
+    # sums of large parts that cancel, such as seconds of a date, are known to fewer digits
+    assert_close(found, on_table.outputs, rtol=1e-9, atol=1e-9)
 
 
 @every_sum_learner

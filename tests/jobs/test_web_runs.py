@@ -71,7 +71,9 @@ def test_from_an_example_to_the_leaderboard_in_six_clicks(tmp_path):
         clicks += ["target", "its value"]
         page.evaluate("document.querySelector('#f-target').value = 'species'")
         page.evaluate("document.querySelector('#f-budget').value = '22'")
-        page.evaluate("document.querySelector('#f-learners').value = 'naive Bayes'")
+        page.evaluate(
+            "document.querySelector(\"[name=learners][value='naive Bayes']\").checked = true"
+        )
         click("#run")
         assert page.evaluate("document.querySelector('#task').dataset.status") == "running"
         name = page.evaluate("location.pathname.split('/').pop()")

@@ -24,8 +24,8 @@ def test_a_small_p_is_not_written_as_zero_and_a_size_not_with_powers_of_ten():
     assert found == ["&lt;0.001", "72,860", "0.043", "0.5", "", "15,000,000,000,000"]
 
 
-@pytest.mark.parametrize("room", [70, 80, 100, 120, 200])
-def test_columns_keep_their_words_and_fit_the_room(room):
+@pytest.mark.parametrize("terminal", [70, 80, 100, 120, 200])
+def test_columns_keep_their_words_and_fit_the_terminal(terminal):
     headings = ["method", "MASE", "MASE less than baseline's", "p"]
     columns = [
         ["exponential smoothing", "drift"],
@@ -33,12 +33,12 @@ def test_columns_keep_their_words_and_fit_the_room(room):
         ["0.43 (0.32 to 0.53)", "-1.62 (-2.04 to -1.21)"],
         ["<0.001", "0.123"],
     ]
-    widths = column_widths(headings, columns, room)
+    widths = column_widths(headings, columns, terminal)
     if widths is None:
         natural = [max(map(len, (h, *c))) for h, c in zip(headings, columns)]
-        assert sum(natural) + GAP * len(natural) < room
+        assert sum(natural) + GAP * len(natural) < terminal
         return
-    assert sum(widths) + GAP * len(widths) < room
+    assert sum(widths) + GAP * len(widths) < terminal
     assert widths[0] == len("exponential smoothing")
     assert widths[-1] >= len("<0.001")
 

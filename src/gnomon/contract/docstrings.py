@@ -47,7 +47,7 @@ def shared_parameters(texts: str) -> Callable[[Class], Class]:
     ...     Parameters
     ...     ----------
     ...     power : int, default=1
-    ...         Of the mean.
+    ...         Power of the mean.
     ...     '''
     ...
     ...     def __init__(self, shift=0.5, power=1):

@@ -38,6 +38,15 @@ feature_names_in_ : ndarray of str
 """
 
 
+def refuse_partly_missing(scaler: Any, *names: str) -> None:
+    """Raise where a file lacks some statistics of a column: one without values lacks all."""
+    known = [np.isnan(a) for name in names if (a := getattr(scaler, name, None)) is not None]
+    if any((each != known[0]).any() for each in known):
+        raise ValueError(
+            f"a {type(scaler).__name__} whose {', '.join(names)} are missing in different columns"
+        )
+
+
 @method(
     task="filter",
     texts="000a 1.2.1 · 000b 8.1.1 · 000c 16.2 · 004 4.7",
@@ -122,6 +131,9 @@ class StandardScaler(BatchScaler):
         return ValueError(
             "Cannot center sparse matrices: pass `with_mean=False` instead, or X.toarray()"
         )
+
+    def _check_loaded(self) -> None:
+        refuse_partly_missing(self, "mean_", "var_", "scale_")
 
     def transform(self, X, copy=None):
         """Subtract the means and divide by the standard deviations.
@@ -276,6 +288,7 @@ class MinMaxScaler(BatchScaler):
             self.data_range_ = self.data_max_ - self.data_min_
             self.scale_ = (high - low) / np.where(self.data_range_ > 0, self.data_range_, 1.0)
             self.min_ = low - self.data_min_ * self.scale_
+        refuse_partly_missing(self, "data_min_", "data_max_", "data_range_", "min_", "scale_")
 
 
 @method(
@@ -329,6 +342,9 @@ class MaxAbsScaler(BatchScaler):
         self.copy = copy
         self.clip = clip
         self.columns = columns
+
+    def _check_loaded(self) -> None:
+        refuse_partly_missing(self, "max_abs_", "scale_")
 
 
 @method(
@@ -417,6 +433,9 @@ class RobustScaler(Unweighted):
         return ValueError(
             "Cannot center sparse matrices: use `with_centering=False` instead, or X.toarray()"
         )
+
+    def _check_loaded(self) -> None:
+        refuse_partly_missing(self, "center_", "scale_")
 
 
 @method(

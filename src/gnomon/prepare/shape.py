@@ -82,7 +82,7 @@ class PowerTransformer(Unweighted):
 
     def _fitted(self, X, weights):
         X = self._checked_array(X)
-        empty = np.isnan(X).all(axis=0)
+        empty = np.isnan(np.asarray(X, dtype=np.float64)).all(axis=0)
         if empty.any():  # scikit-learn's search of a power needs values; the cells stay missing
             X = np.where(empty, 1.0 + np.arange(len(X))[:, None] % 2, X)
         return super()._fitted(X, weights)
@@ -189,3 +189,8 @@ class QuantileTransformer(Unweighted):
         self.random_state = random_state
         self.copy = copy
         self.columns = columns
+
+    def _check_loaded(self) -> None:
+        missing = np.isnan(getattr(self, "quantiles_", np.zeros((1, 0))))
+        if (missing.any(axis=0) != missing.all(axis=0)).any():
+            raise ValueError("a QuantileTransformer with columns that lack some quantiles")

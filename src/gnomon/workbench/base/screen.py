@@ -168,14 +168,14 @@ def print_table(
 
 
 def column_widths(
-    headings: Sequence[str], columns: Sequence[Sequence[Any]], room: int
+    headings: Sequence[str], columns: Sequence[Sequence[Any]], terminal: int
 ) -> list[int] | None:
-    """Letters of each column of a table that is wider than its room; None where rich decides.
+    """Letters of each column of a table that is wider than the terminal; None where rich decides.
 
     Words stay whole, then numbers and intervals, then all else, from the first column on.
     """
     natural = [max(len(str(each)) for each in (h, *cells)) for h, cells in zip(headings, columns)]
-    left = room - GAP * len(natural) - 1
+    left = terminal - GAP * len(natural) - 1
     if sum(natural) <= left or not natural:
         return None
     words = [_longest_word([h, *cells]) for h, cells in zip(headings, columns)]
