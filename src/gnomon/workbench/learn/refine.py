@@ -177,7 +177,7 @@ def settings_of(learner: Any) -> tuple[Any, ...]:
 
 
 def changes(best: Callable[[], Any], seen: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
-    """Changes of the best settings so far, one kind after the other, until none gives anything new."""
+    """Changes of the best settings so far, kind by kind, until none gives anything new."""
     while True:
         before = len(seen)
         for move in MOVES:
