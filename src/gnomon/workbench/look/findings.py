@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy
+from scipy import special
 
 from gnomon.table.kinds import Kind
 from gnomon.table.summary import four_digits
@@ -275,7 +275,7 @@ def _heavy_tails(look: Look) -> Iterator[Finding]:
 def chance_of_outliers(outside: int, known: int) -> float:
     """Chance that so many of some normal values lie outside the whiskers of their box."""
     share = min(NORMAL_OUTLIERS + OF_FEW / np.sqrt(known), 1.0)
-    return float(scipy.stats.binom.sf(outside - 1, known, share))
+    return float(special.bdtrc(outside - 1, known, share))
 
 
 def _infinite_rows(look: Look, name: str) -> str:
