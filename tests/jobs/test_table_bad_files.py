@@ -3,10 +3,12 @@
 import gzip
 import io
 import pickle
+import re
 import zipfile
 
 import numpy as np
 import pytest
+from openpyxl import Workbook
 
 from gnomon.engine.errors import GnomonWarning
 from gnomon.table import ReadError, read, scan
@@ -359,3 +361,15 @@ def test_halves_of_letters_in_json_are_replaced_and_that_is_said(tmp_path, conte
     assert "Halves of letters" in " ".join(table.notes)
     two = '[{"a\\ud83d": 1, "a\\ud83e": 2}]'
     assert "differ in halves of letters" in refused(write(tmp_path, two, "y.json")).problem
+
+
+def test_a_spreadsheet_that_lists_no_sheet_is_refused(tmp_path):
+    whole, damaged = tmp_path / "whole.xlsx", tmp_path / "damaged.xlsx"
+    Workbook().save(whole)
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(damaged, "w") as copy:
+        for each in source.namelist():
+            content = source.read(each)
+            if each == "xl/workbook.xml":
+                content = re.sub(rb"<sheets>.*</sheets>", b"<sheets></sheets>", content)
+            copy.writestr(each, content)
+    assert "has no sheet" in refused(damaged).problem

@@ -116,6 +116,9 @@ def _used_range(sheet: bytes) -> tuple[int, int]:
 def _choose_sheet(book: Any, wanted: str | int | None, file: str) -> tuple[str, list[str]]:
     names = list(book.sheet_names)
     listed = ", ".join(map(repr, names))
+    if not names:
+        remedy = "Save it again as .xlsx; the file may be damaged."
+        raise ReadError("has no sheet", file=file, remedy=remedy)
     if wanted is None:
         chosen = next((name for name in names if _is_filled(book, name)), names[0])
     elif isinstance(wanted, int) and 0 <= wanted < len(names):
