@@ -54,7 +54,7 @@ def test_scores_are_those_of_scikit_learn_but_for_chance(options, rng):
     # means of other seeds differ by 0.003 to 0.006; rows counted twice in leaves, by 0.02
     assert np.abs(scores - expected).mean() < 0.012
     is_usual = np.arange(310) < 300
-    assert roc_auc_score(is_usual, scores) > 0.9
+    assert roc_auc_score(is_usual, scores) > roc_auc_score(is_usual, expected) - 0.02
 
 
 def test_the_share_of_outliers_is_the_one_asked_for(rng):
